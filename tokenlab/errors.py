@@ -1,0 +1,127 @@
+"""One tree of exceptions: every error says what was expected, what was found and where.
+
+A class states its message once, as a template; whoever raises it gives only the facts, which stay readable
+as attributes of the exception.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class TokenLabError(ValueError):
+    """The root of every error that this library raises on purpose.
+
+    >>> error = UnknownTokenIdError(position=3, token_id=999, vocabulary_size=266)
+    >>> error.position, str(error)
+    (3, 'position 3: token ID 999 is not in the vocabulary (expected an ID below 266)')
+    """
+
+    message = "{detail}"
+
+    def __init__(self, detail: str = "", **facts: Any) -> None:
+        self.facts = {"detail": detail, **facts} if detail else facts
+        self.__dict__.update(facts)
+        super().__init__(self.message.format_map(self.facts) if not detail else detail)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.facts)
+
+
+def _rebuild(kind: type[TokenLabError], facts: dict[str, Any]) -> TokenLabError:
+    return kind(**facts)
+
+
+class TokenLabWarning(UserWarning):
+    """The root of every warning that this library gives."""
+
+
+# Chapters 2 to 4: merge tables, ID layout, documents.
+
+
+class LayoutOverflowError(TokenLabError):
+    """More merges than 32-bit IDs can number."""
+
+    message = "{merge_count} merges need IDs up to {highest_id}; the layout ends at {limit} (2^32 - 1)"
+    merge_count: int
+
+
+class UndefinedOperandError(TokenLabError):
+    """A merge rule uses an ID that no byte and no earlier rule defines."""
+
+    message = "rule {position}: operand {token_id} is not defined yet (expected a training ID below {limit})"
+    position: int
+    token_id: int
+
+
+class RepeatedPairError(TokenLabError):
+    """A merge table gives one pair two ranks."""
+
+    message = "rule {position}: the pair {pair} already has rank {first_rank}"
+    position: int
+    pair: tuple[int, int]
+    first_rank: int
+
+
+class UnknownTokenIdError(TokenLabError):
+    """An ID that the vocabulary does not hold."""
+
+    message = "position {position}: token ID {token_id} is not in the vocabulary (expected an ID below {vocabulary_size})"
+    position: int
+    token_id: int
+
+
+class ControlTokenInContentError(TokenLabError):
+    """BOS or EOS where only content may stand."""
+
+    message = "position {position}: control token ID {token_id} in content (expected a byte or merge ID)"
+    position: int
+    token_id: int
+
+
+class DocumentTooShortError(TokenLabError):
+    """A document without room for its two controls."""
+
+    message = "a document has at least 2 IDs, BOS and EOS; found {length}"
+    length: int
+    position: int
+
+
+class ExpectedBosError(TokenLabError):
+    """A document that does not begin with BOS."""
+
+    message = "position {position}: expected BOS (ID {expected}), found ID {token_id}"
+    position: int
+    token_id: int
+
+
+class ExpectedEosError(TokenLabError):
+    """A document that does not end with EOS."""
+
+    message = "position {position}: expected EOS (ID {expected}), found ID {token_id}"
+    position: int
+    token_id: int
+
+
+class InteriorControlTokenError(TokenLabError):
+    """BOS or EOS inside a document."""
+
+    message = "position {position}: control token ID {token_id} inside the document (only its ends may hold one)"
+    position: int
+    token_id: int
+
+
+class InvalidUtf8Error(TokenLabError):
+    """Bytes that are no UTF-8 text."""
+
+    message = "byte {position}: the bytes are not valid UTF-8 text ({reason})"
+    position: int
+    reason: str
+
+
+class LoneSurrogateError(TokenLabError):
+    """Text with half of a UTF-16 pair, which UTF-8 cannot hold."""
+
+    message = "character {position}: U+{code_point:04X} is a lone surrogate, which is no character and has no UTF-8 form"
+    position: int
+    code_point: int
