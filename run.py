@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Set up the course and start it, with nothing but Python 3.11 or newer and pip.
+
+    python3 run.py lab  [--fresh 03 ...] [options of jupyter lab]
+    python3 run.py test [options of pytest]
+
+Each command makes the environment `.venv` when it is missing or out of date: the locked packages of
+requirements.txt, then this project itself. `lab` opens a working copy of the notebooks in `workbook/`, which is
+never overwritten; `--fresh 03` renews chapter 03 and keeps the old copy under a dated name.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+VENV = HERE / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = VENV / "tokenlab-stamp"
+WORKBOOK = HERE / "workbook"
+
+
+def fingerprint():
+    """What the environment depends on: the lock, the project's own metadata, this Python, and this place."""
+    parts = [(HERE / name).read_bytes() for name in ("requirements.txt", "pyproject.toml")]
+    parts += [sys.version.encode(), str(HERE).encode()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def run(*words):
+    """Run a command of the set-up; where it fails, say which and stop."""
+    words = [str(word) for word in words]
+    code = subprocess.call(words, cwd=HERE)
+    if code:
+        sys.exit("run.py: this step of the set-up failed (exit code %d): %s" % (code, " ".join(words)))
+
+
+def set_up():
+    """Make `.venv` hold exactly what the lock says; nothing happens where it already does."""
+    wanted = fingerprint()
+    if STAMP.is_file() and STAMP.read_text() == wanted and PYTHON.exists():
+        return
+    print("Setting up .venv (a minute or two, once) ...", flush=True)
+    STAMP.unlink(missing_ok=True)
+    make = [sys.executable, "-m", "venv", "--clear"]
+    pip = [str(PYTHON), "-m", "pip"]
+    # Debian splits ensurepip off into python3-venv: without it, the pip outside installs into the environment.
+    if subprocess.call([*make, str(VENV)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        run(*make, "--without-pip", VENV)
+        pip = [sys.executable, "-m", "pip", "--python", str(PYTHON)]
+    install = [*pip, "install", "--quiet", "--disable-pip-version-check"]
+    run(*install, "--require-hashes", "-r", HERE / "requirements.txt")
+    run(*install, "--no-deps", "--no-build-isolation", "-e", HERE)
+    quiet = VENV / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
+    quiet.parent.mkdir(parents=True, exist_ok=True)
+    quiet.write_text(json.dumps({"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}))
+    STAMP.write_text(wanted)
+
+
+def become(*words, **environment):
+    """Hand over to a program of the environment, so that Ctrl-C and exit codes are its own."""
+    words = [str(PYTHON), *map(str, words)]
+    os.chdir(HERE)
+    os.environ.update(environment)
+    if os.name == "nt":
+        sys.exit(subprocess.call(words))
+    sys.stdout.flush()
+    os.execv(words[0], words)
+
+
+def lab(options):
+    """Renew or make the working copy, then open JupyterLab on it."""
+    fresh, rest = [], list(options)
+    while "--fresh" in rest:
+        at = rest.index("--fresh")
+        if at + 1 == len(rest) or rest[at + 1].startswith("-"):
+            sys.exit("run.py: --fresh needs a chapter, such as: --fresh 03")
+        fresh += ["--fresh", rest[at + 1]]
+        del rest[at : at + 2]
+    run(PYTHON, "-m", "tokenlab", "course", "workbook", WORKBOOK, *fresh)
+    start = [] if any(word.startswith("--ServerApp.default_url") for word in rest) else [
+        "--LabApp.default_url=/lab/tree/00_start_here.ipynb"
+    ]
+    become("-m", "jupyterlab", f"--ServerApp.root_dir={WORKBOOK}", *start, *rest, TOKENLAB_WORKBOOK=str(WORKBOOK))
+
+
+def test(options):
+    """Run every test: the library, the documentation and the notebooks."""
+    become("-m", "pytest", *options)
+
+
+def main():
+    commands = {"lab": lab, "test": test}
+    words = sys.argv[1:]
+    if words[:1] and words[0] in ("-h", "--help", "help"):
+        print(__doc__)
+        return
+    if not words or words[0] not in commands:
+        sys.exit(__doc__ + "\nrun.py: expected lab or test" + (", found " + words[0] if words else ""))
+    set_up()
+    commands[words[0]](words[1:])
+
+
+if __name__ == "__main__":
+    if sys.version_info < (3, 11):
+        sys.exit("run.py: Python 3.11 or newer is needed; this one is " + sys.version.split()[0])
+    main()
