@@ -1,0 +1,83 @@
+"""The three lists of packages (pyproject.toml, requirements.txt, environment.yml) say the same."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCK = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+CONDA = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+CONDA_PYTHON = (3, 12)
+
+
+def names(requirements):
+    return {re.match(r"[A-Za-z0-9_.-]+", requirement)[0].lower() for requirement in requirements}
+
+
+def locked_versions(python):
+    """Package -> version in the lock, for one version of Python on Linux."""
+    from packaging.markers import Marker
+
+    environment = {"python_full_version": "{}.{}.0".format(*python), "sys_platform": "linux"}
+    found = {}
+    for name, version, marker in re.findall(r"^([\w.-]+)==([\w.]+)(?: ; (.+?))? \\$", LOCK, re.MULTILINE):
+        if not marker or Marker(marker).evaluate(environment):
+            found[name.lower()] = version
+    return found
+
+
+def test_the_lock_holds_every_direct_dependency():
+    direct = names(PROJECT["dependencies"])
+    for extra in PROJECT["optional-dependencies"].values():
+        direct |= names(extra)
+    assert direct <= locked_versions(CONDA_PYTHON).keys()
+
+
+def test_the_lock_is_hashed_and_names_no_host():
+    entries = LOCK.replace("\\\n", " ").splitlines()
+    assert entries
+    assert all("--hash=sha256:" in entry for entry in entries)
+    assert "://" not in LOCK
+
+
+def test_conda_gives_the_locked_versions_and_an_editable_install():
+    *packages, editable = CONDA["dependencies"]
+    assert editable == {"pip": ["-e ."]}
+    pins = dict(package.split("=") for package in packages if "=" in package)
+    assert pins.pop("python") == "{}.{}".format(*CONDA_PYTHON)
+    locked = locked_versions(CONDA_PYTHON)
+    assert pins == {name: locked[name] for name in pins}
+
+
+def test_conda_lists_what_a_learner_imports():
+    wanted = names(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["course"]) | {"pytest", "nbval"}
+    assert wanted <= {str(package).split("=")[0] for package in CONDA["dependencies"]}
+
+
+def test_the_build_backend_is_locked():
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    assert names(build) <= locked_versions(CONDA_PYTHON).keys()
+
+
+def test_importing_the_library_needs_the_standard_library_alone():
+    program = (
+        "import sys; import tokenlab; "
+        "print(sorted({'matplotlib', 'numpy', 'regex', 'jinja2', 'IPython'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_run_py_says_what_it_can_do():
+    script = str(ROOT / "run.py")
+    help_ = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True)
+    assert help_.returncode == 0
+    assert "run.py lab" in help_.stdout
+    wrong = subprocess.run([sys.executable, script, "labb"], capture_output=True, text=True)
+    assert wrong.returncode == 1
+    assert "expected lab or test, found labb" in wrong.stderr
