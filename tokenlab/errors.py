@@ -125,3 +125,53 @@ class LoneSurrogateError(TokenLabError):
     message = "character {position}: U+{code_point:04X} is a lone surrogate, which is no character and has no UTF-8 form"
     position: int
     code_point: int
+
+
+# The course corpora.
+
+
+class CorpusError(TokenLabError):
+    """The root of what can be wrong with the course data."""
+
+
+class MissingCorpusFileError(CorpusError):
+    """A file of the course data that cannot be read."""
+
+    message = "{path}: cannot be read ({reason}); expected it in data/ of a clone, installed with pip install -e"
+    path: str
+    reason: str
+
+
+class CorpusManifestError(CorpusError):
+    """A manifest that is not what the loader can use."""
+
+    message = "manifest.json, {place}: expected {expected}, found {found}"
+    place: str
+    expected: str
+    found: str
+
+
+class CorpusHashError(CorpusError):
+    """A file of the course data that is not the one in the manifest."""
+
+    message = "{path}: the file has been changed: expected the SHA-256 {expected}, found {found}"
+    path: str
+    expected: str
+    found: str
+
+
+class CorpusLineEndingError(CorpusError):
+    """A file of the course data whose line endings were changed by the checkout."""
+
+    message = "{path}: expected line ends LF, found CRLF; data/.gitattributes keeps LF, so check it out again"
+    path: str
+
+
+class UnknownCorpusNameError(CorpusError):
+    """A corpus, split, language or kind that is not there."""
+
+    message = "{what} {name!r} is not in {place} (expected one of {known})"
+    what: str
+    name: str
+    place: str
+    known: list[str]

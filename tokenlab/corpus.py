@@ -1,0 +1,200 @@
+"""The course corpora: documents, their splits, and a hash of each file (used from chapter 1 on).
+
+The texts lie in `data/`, beside the package in a clone. Its manifest says for each file which corpus and
+which split it belongs to, and gives its SHA-256, so that a changed byte is noticed before it changes a result.
+Language tags follow BCP 47 (RFC 5646): `zxx` marks a file without natural language, such as code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from tokenlab.errors import (
+    CorpusHashError,
+    CorpusLineEndingError,
+    CorpusManifestError,
+    MissingCorpusFileError,
+    UnknownCorpusNameError,
+)
+
+SPLITS = ("train", "validation", "test")
+DATA_DIRECTORY = Path(__file__).resolve().parent.parent / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text of a corpus: a barrier that no pair of a trainer crosses."""
+
+    id: str
+    language: str
+    split: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Documents in the order of the manifest; a selection from a corpus is a corpus again."""
+
+    name: str
+    documents: tuple[Document, ...]
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self.documents)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The text of each document: what a trainer takes."""
+        return tuple(document.text for document in self.documents)
+
+    @property
+    def train(self) -> Corpus:
+        """The documents to train on."""
+        return self._select("split", "train")
+
+    @property
+    def validation(self) -> Corpus:
+        """The documents to choose settings by."""
+        return self._select("split", "validation")
+
+    @property
+    def test(self) -> Corpus:
+        """The documents to measure on, once."""
+        return self._select("split", "test")
+
+    def by_language(self, language: str) -> Corpus:
+        """Return the documents of one language.
+
+        `language` is a BCP 47 tag, spelt as in the manifest. Raises `UnknownCorpusNameError` if no document
+        has it.
+
+        >>> load_corpus("tiny").train.by_language("en").documents[0].text
+        'The library is by the sea.'
+        """
+        return self._select("language", language)
+
+    def by_kind(self, kind: str) -> Corpus:
+        """Return the documents of one kind: prose, parallel, code or emoji.
+
+        Raises `UnknownCorpusNameError` if no document is of that kind.
+        """
+        return self._select("kind", kind)
+
+    def _select(self, field: Literal["split", "language", "kind"], value: str) -> Corpus:
+        found = tuple(document for document in self.documents if getattr(document, field) == value)
+        if not found:
+            known = sorted({getattr(document, field) for document in self.documents})
+            raise UnknownCorpusNameError(what=field, name=value, place=f"corpus {self.name!r}", known=known)
+        return Corpus(self.name, found)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """One file in the manifest: a single document, or one document a line."""
+
+    path: str
+    language: str
+    split: str
+    kind: str
+    document_per: str
+    sha256: str
+
+
+def load_corpus(name: str, *, directory: Path = DATA_DIRECTORY) -> Corpus:
+    """Read a corpus of the course, and check every file of it against its hash.
+
+    `name` is `"tiny"` (a few dozen sentences) or `"multilingual"` (prose, one passage in eight languages,
+    code, emoji); `directory` is the folder that holds `manifest.json`. Returns the corpus with its documents
+    in the order of the manifest. Raises `UnknownCorpusNameError`, `MissingCorpusFileError`, `CorpusManifestError`,
+    `CorpusHashError` or `CorpusLineEndingError`, all of them `CorpusError`.
+
+    >>> corpus = load_corpus("tiny")
+    >>> len(corpus.train), corpus.test.documents[0].id
+    (44, 'tiny/test.en.txt:1')
+    """
+    corpora = _read_manifest(directory)
+    if name not in corpora:
+        raise UnknownCorpusNameError(what="corpus", name=name, place="manifest.json", known=sorted(corpora))
+    documents = [document for file in corpora[name] for document in _read_documents(directory, file)]
+    return Corpus(name, tuple(documents))
+
+
+def _read_manifest(directory: Path) -> dict[str, list[_File]]:
+    try:
+        manifest = json.loads(_read_bytes(directory / "manifest.json"))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, MissingCorpusFileError):
+            raise
+        raise CorpusManifestError(place="the file", expected="JSON in UTF-8", found=str(error)) from error
+    if not isinstance(manifest, dict) or not all(isinstance(files, list) for files in manifest.values()):
+        raise CorpusManifestError(place="the file", expected="an object of lists", found=_shorten(manifest))
+    return {
+        name: [_read_entry(f"{name}[{position}]", entry) for position, entry in enumerate(files)]
+        for name, files in manifest.items()
+    }
+
+
+def _read_entry(place: str, entry: Any) -> _File:
+    names = [field.name for field in fields(_File)]
+    if not isinstance(entry, dict) or sorted(entry) != sorted(names):
+        raise CorpusManifestError(
+            place=place, expected=f"an object with {', '.join(names)}", found=_shorten(entry)
+        )
+    for key, value in entry.items():
+        if not isinstance(value, str):
+            raise CorpusManifestError(place=f"{place}.{key}", expected="a string", found=_shorten(value))
+    file = _File(**entry)
+    path = PurePosixPath(file.path)
+    if path.is_absolute() or ".." in path.parts or "\\" in file.path or ":" in file.path:
+        raise CorpusManifestError(
+            place=f"{place}.path", expected="a path inside the folder", found=_shorten(file.path)
+        )
+    for key, value, allowed in (
+        ("split", file.split, SPLITS),
+        ("document_per", file.document_per, ("file", "line")),
+    ):
+        if value not in allowed:
+            raise CorpusManifestError(
+                place=f"{place}.{key}", expected=" or ".join(allowed), found=_shorten(value)
+            )
+    return file
+
+
+def _read_documents(directory: Path, file: _File) -> list[Document]:
+    data = _read_bytes(directory / file.path)
+    found = hashlib.sha256(data).hexdigest()
+    if found != file.sha256:
+        if hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest() == file.sha256:
+            raise CorpusLineEndingError(path=file.path)
+        raise CorpusHashError(path=file.path, expected=file.sha256, found=found)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise CorpusManifestError(place=file.path, expected="UTF-8", found=str(error)) from error
+    if file.document_per == "file":
+        return [Document(file.path, file.language, file.split, file.kind, text)]
+    lines = text.removesuffix("\n").split("\n")
+    return [
+        Document(f"{file.path}:{number}", file.language, file.split, file.kind, line)
+        for number, line in enumerate(lines, start=1)
+    ]
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise MissingCorpusFileError(path=str(path), reason=error.strerror or str(error)) from error
+
+
+def _shorten(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
