@@ -1,7 +1,7 @@
 """The course corpora: documents, their splits, and a hash of each file (used from chapter 1 on).
 
-The texts lie in `data/`, beside the package in a clone. Its manifest says for each file which corpus and
-which split it belongs to, and gives its SHA-256, so that a changed byte is noticed before it changes a result.
+The texts lie in `data/`, beside the package in a clone. Its manifest names the corpus and the split of each
+file and gives its SHA-256, so that a changed byte is noticed before it changes a result.
 Language tags follow BCP 47 (RFC 5646): `zxx` marks a file without natural language, such as code.
 """
 
@@ -113,8 +113,8 @@ def load_corpus(name: str, *, directory: Path = DATA_DIRECTORY) -> Corpus:
 
     `name` is `"tiny"` (a few dozen sentences) or `"multilingual"` (prose, one passage in eight languages,
     code, emoji); `directory` is the folder that holds `manifest.json`. Returns the corpus with its documents
-    in the order of the manifest. Raises `UnknownCorpusNameError`, `MissingCorpusFileError`, `CorpusManifestError`,
-    `CorpusHashError` or `CorpusLineEndingError`, all of them `CorpusError`.
+    in the order of the manifest. Raises `UnknownCorpusNameError`, `MissingCorpusFileError`,
+    `CorpusManifestError`, `CorpusHashError` or `CorpusLineEndingError`, all of them `CorpusError`.
 
     >>> corpus = load_corpus("tiny")
     >>> len(corpus.train), corpus.test.documents[0].id
@@ -128,11 +128,10 @@ def load_corpus(name: str, *, directory: Path = DATA_DIRECTORY) -> Corpus:
 
 
 def _read_manifest(directory: Path) -> dict[str, list[_File]]:
+    data = _read_bytes(directory / "manifest.json")
     try:
-        manifest = json.loads(_read_bytes(directory / "manifest.json"))
+        manifest = json.loads(data)
     except (ValueError, RecursionError) as error:
-        if isinstance(error, MissingCorpusFileError):
-            raise
         raise CorpusManifestError(place="the file", expected="JSON in UTF-8", found=str(error)) from error
     if not isinstance(manifest, dict) or not all(isinstance(files, list) for files in manifest.values()):
         raise CorpusManifestError(place="the file", expected="an object of lists", found=_shorten(manifest))
@@ -191,8 +190,8 @@ def _read_documents(directory: Path, file: _File) -> list[Document]:
 def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except OSError as error:
-        raise MissingCorpusFileError(path=str(path), reason=error.strerror or str(error)) from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise MissingCorpusFileError(path=str(path), reason=getattr(error, "strerror", error)) from error
 
 
 def _shorten(value: object) -> str:
