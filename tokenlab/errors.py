@@ -106,7 +106,9 @@ class ExpectedEosError(TokenLabError):
 class InteriorControlTokenError(TokenLabError):
     """BOS or EOS inside a document."""
 
-    message = "position {position}: control token ID {token_id} inside the document (only its ends may hold one)"
+    message = (
+        "position {position}: control token ID {token_id} inside the document (only its ends may hold one)"
+    )
     position: int
     token_id: int
 
@@ -127,6 +129,62 @@ class LoneSurrogateError(TokenLabError):
     code_point: int
 
 
+# Chapter 6: the token side of the pipeline (models, post-processors, truncation, decoding).
+
+
+class TruncationError(TokenLabError):
+    """A truncation that cannot be met."""
+
+
+class UnknownCharacterError(TokenLabError):
+    """A character that neither the vocabulary nor an unknown token can stand for."""
+
+    message = "{piece!r}, character {position}: {character!r} is not in the vocabulary, and there is no {missing}"
+    position: int
+    character: str
+    piece: str
+    missing: str
+
+
+class MissingTokenError(TokenLabError):
+    """A token that a component needs and the vocabulary lacks."""
+
+    message = "{component}: the vocabulary has no token {token!r}, which is needed as {role}"
+    component: str
+    token: str
+    role: str
+
+
+class ComponentError(TokenLabError):
+    """A component whose fields contradict each other."""
+
+    message = "{component}.{field}: expected {expected}, found {found}"
+    component: str
+    field: str
+    expected: str
+    found: str
+
+
+class UndecodableIdError(TokenLabError):
+    """An ID that no token of the vocabulary has, in decoding."""
+
+    message = "position {position}: no token has ID {token_id}"
+    position: int
+    token_id: int
+
+
+# Chapter 7: the file formats.
+
+
+class TokenizerJsonError(TokenLabError):
+    """A tokenizer.json that does not say what it should."""
+
+    message = "tokenizer.json, {path}: expected {expected}, found {found}"
+    path: str
+    expected: str
+    found: str
+
+
 # The course corpora.
 
 
@@ -137,7 +195,9 @@ class CorpusError(TokenLabError):
 class MissingCorpusFileError(CorpusError):
     """A file of the course data that cannot be read."""
 
-    message = "{path}: cannot be read ({reason}); expected it in data/ of a clone, installed with pip install -e"
+    message = (
+        "{path}: cannot be read ({reason}); expected it in data/ of a clone, installed with pip install -e"
+    )
     path: str
     reason: str
 
