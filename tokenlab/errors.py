@@ -36,7 +36,57 @@ class TokenLabWarning(UserWarning):
     """The root of every warning that this library gives."""
 
 
-# Chapters 2 to 4: merge tables, ID layout, documents.
+# Chapters 1 to 4: arguments, merge tables, ID layout, documents.
+
+
+class InvalidArgumentError(TokenLabError):
+    """An argument of a kind, or with a value, that cannot be meant."""
+
+    message = "{name}: expected {expected}, found {found!r}"
+    name: str
+    expected: str
+    found: object
+
+
+class SingleDocumentError(TokenLabError):
+    """One text where several documents are expected; its letters would each be taken for a document."""
+
+    message = "documents: expected an iterable of documents, found one {found}; write [document]"
+    found: str
+
+
+class InvalidTokenIdError(TokenLabError):
+    """Something that is no token ID at all: a float, a bool, a str, None."""
+
+    message = "position {position}: expected an int as token ID, found {found!r}"
+    position: int
+    found: object
+
+
+class UnknownRankError(TokenLabError):
+    """A merge rank that the layout does not have."""
+
+    message = "rank {rank} is not in the layout (expected a rank below {merge_count})"
+    rank: int
+    merge_count: int
+
+
+class RepeatedRankError(TokenLabError):
+    """A merge table gives one rank to two pairs."""
+
+    message = "the pair {pair} has rank {rank}, which the pair {first_pair} already has"
+    rank: int
+    pair: tuple[int, int]
+    first_pair: tuple[int, int]
+
+
+class TokenBytesLimitError(TokenLabError):
+    """Merge rules whose tokens, written out, would take more memory than is allowed."""
+
+    message = "rule {position}: the tokens would take {size} bytes (expected at most {limit})"
+    position: int
+    size: int
+    limit: int
 
 
 class LayoutOverflowError(TokenLabError):
@@ -66,7 +116,9 @@ class RepeatedPairError(TokenLabError):
 class UnknownTokenIdError(TokenLabError):
     """An ID that the vocabulary does not hold."""
 
-    message = "position {position}: token ID {token_id} is not in the vocabulary (expected an ID below {vocabulary_size})"
+    message = (
+        "position {position}: token ID {token_id} is not in the vocabulary (expected an ID below {vocabulary_size})"
+    )
     position: int
     token_id: int
 
@@ -124,7 +176,9 @@ class InvalidUtf8Error(TokenLabError):
 class LoneSurrogateError(TokenLabError):
     """Text with half of a UTF-16 pair, which UTF-8 cannot hold."""
 
-    message = "character {position}: U+{code_point:04X} is a lone surrogate, which is no character and has no UTF-8 form"
+    message = (
+        "character {position}: U+{code_point:04X} is a lone surrogate, which is no character and has no UTF-8 form"
+    )
     position: int
     code_point: int
 
@@ -235,3 +289,67 @@ class UnknownCorpusNameError(CorpusError):
     name: str
     place: str
     known: list[str]
+
+
+# Chapter 5: the Unigram model and its training.
+
+
+class EmptyPieceError(TokenLabError):
+    """A piece without characters, which no text could ever be cut into."""
+
+    message = "piece {position}: a piece has at least one character, found the empty string"
+    position: int
+
+
+class DuplicatePieceError(TokenLabError):
+    """A vocabulary that holds one piece twice."""
+
+    message = "piece {position}: {piece!r} has a score already (piece {first_position})"
+    position: int
+    first_position: int
+    piece: str
+
+
+class ScoreError(TokenLabError):
+    """A score that no log-probability can be: NaN, +inf, no number, or so large that sums overflow."""
+
+    message = "{what}: expected a log-probability (-inf, or finite and within ±{limit:g}), found {score!r}"
+    what: str
+    score: float
+    limit: float
+
+
+class EmptyVocabularyError(TokenLabError):
+    """No usable piece, so there is no lowest score to derive the price of an unknown character from."""
+
+    message = "no piece has a probability above zero; give unknown_log_probability to price unknown characters"
+
+
+class NoSegmentationError(TokenLabError):
+    """A text that no sequence of pieces makes, where unknown characters have probability zero."""
+
+    message = "character {position}: no piece starts at {character!r} and leads on, and unknown ones are not allowed"
+    position: int
+    character: str
+
+
+class UnigramArgumentError(TokenLabError):
+    """An argument outside of what the Unigram model or its trainer can work with."""
+
+    message = "{name}: expected {expected}, found {found!r}"
+    name: str
+    expected: str
+    found: object
+
+
+# Chapter 7: files.
+
+
+class MtokError(TokenLabError):
+    """A binary tokenizer file that is not what its format says, or a value that the format cannot hold."""
+
+    message = "{section}, offset {offset}: expected {expected}, found {found}"
+    section: str
+    offset: int
+    expected: str
+    found: str
