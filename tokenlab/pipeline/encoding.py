@@ -258,14 +258,12 @@ def truncate_pair(
         available = first if only_first else second
         if available <= excess:
             raise TruncationError(
-                f"{truncation.strategy}: {excess} tokens must go, and the text that may be cut has {available}",
+                f"{truncation.strategy}: {excess} tokens must go, the text that may be cut has {available}",
                 room=room,
             )
         lengths = (first - excess, second) if only_first else (first, second - excess)
-    rule = {"stride": truncation.stride, "direction": truncation.direction}
-    return truncate(encoding, lengths[0], **rule), None if pair is None else truncate(
-        pair, lengths[1], **rule
-    )
+    cut_to = partial(truncate, stride=truncation.stride, direction=truncation.direction)
+    return cut_to(encoding, lengths[0]), None if pair is None else cut_to(pair, lengths[1])
 
 
 def _longest_first(first: int, second: int, room: int) -> tuple[int, int]:
