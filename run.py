@@ -81,10 +81,14 @@ def lab(options):
         fresh += ["--fresh", rest[at + 1]]
         del rest[at : at + 2]
     run(PYTHON, "-m", "tokenlab", "course", "workbook", WORKBOOK, *fresh)
-    start = [] if any(word.startswith("--ServerApp.default_url") for word in rest) else [
-        "--LabApp.default_url=/lab/tree/00_start_here.ipynb"
-    ]
-    become("-m", "jupyterlab", f"--ServerApp.root_dir={WORKBOOK}", *start, *rest, TOKENLAB_WORKBOOK=str(WORKBOOK))
+    start = (
+        []
+        if any(word.startswith("--ServerApp.default_url") for word in rest)
+        else ["--LabApp.default_url=/lab/tree/00_start_here.ipynb"]
+    )
+    become(
+        "-m", "jupyterlab", f"--ServerApp.root_dir={WORKBOOK}", *start, *rest, TOKENLAB_WORKBOOK=str(WORKBOOK)
+    )
 
 
 def test(options):

@@ -227,6 +227,45 @@ class UndecodableIdError(TokenLabError):
     token_id: int
 
 
+# Chapter 6: the pipeline, text side.
+
+
+class PatternError(TokenLabError):
+    """A regular expression that cannot be used."""
+
+    message = "pattern {pattern!r}: {reason}"
+    pattern: str
+    reason: str
+
+
+class PatternTimeoutError(TokenLabError):
+    """A regular expression that runs without end on some text."""
+
+    message = "pattern {pattern!r}: no end after {seconds:g} s on a text of {length} characters"
+    pattern: str
+    seconds: float
+    length: int
+
+
+class CharacterMapError(TokenLabError):
+    """A precompiled character map that leads out of itself."""
+
+    message = "character map, byte {offset}: expected {expected}, found {found}"
+    offset: int
+    expected: str
+    found: str
+
+
+class ComponentValueError(TokenLabError):
+    """A component field with a value that it cannot have."""
+
+    message = "{component}.{field}: expected {expected}, found {found!r}"
+    component: str
+    field: str
+    expected: str
+    found: object
+
+
 # Chapter 7: the file formats.
 
 
