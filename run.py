@@ -5,8 +5,8 @@
     python3 run.py test [options of pytest]
 
 Each command makes the environment `.venv` when it is missing or out of date: the locked packages of
-requirements.txt, then this project itself. `lab` opens a working copy of the notebooks in `workbook/`, which is
-never overwritten; `--fresh 03` renews chapter 03 and keeps the old copy under a dated name.
+requirements.txt, then this project itself. `lab` opens a working copy of the notebooks in `workbook/`, which
+is never overwritten; `--fresh 03` renews chapter 03 and keeps the old copy under a dated name.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ def run(*words):
     words = [str(word) for word in words]
     code = subprocess.call(words, cwd=HERE)
     if code:
-        sys.exit("run.py: this step of the set-up failed (exit code %d): %s" % (code, " ".join(words)))
+        sys.exit(f"run.py: this step of the set-up failed (exit code {code}): {' '.join(words)}")
 
 
 def set_up():
@@ -47,7 +47,7 @@ def set_up():
     STAMP.unlink(missing_ok=True)
     make = [sys.executable, "-m", "venv", "--clear"]
     pip = [str(PYTHON), "-m", "pip"]
-    # Debian splits ensurepip off into python3-venv: without it, the pip outside installs into the environment.
+    # Debian splits ensurepip off into python3-venv: without it, the pip outside installs into .venv.
     if subprocess.call([*make, str(VENV)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         run(*make, "--without-pip", VENV)
         pip = [sys.executable, "-m", "pip", "--python", str(PYTHON)]
@@ -109,6 +109,6 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 - this file is read by whatever Python is there
         sys.exit("run.py: Python 3.11 or newer is needed; this one is " + sys.version.split()[0])
     main()

@@ -99,7 +99,7 @@ def browser(width=1280, height=900):
 
 
 class Notebook:
-    """One notebook open in JupyterLab: what a learner does with the keyboard, and what is then there to read."""
+    """One notebook open in JupyterLab: what a learner types, and what is then there to read."""
 
     panel = "window.jupyterapp.shell.currentWidget"
 
@@ -125,7 +125,8 @@ class Notebook:
     def wait_until_idle(self):
         # The kernel is asked something last: when it has answered that, all before it is done.
         self.page.evaluate(
-            f"() => {self.panel}.sessionContext.session.kernel.requestExecute({{code: 'None', silent: true}}).done"
+            f"() => {self.panel}.sessionContext.session.kernel"
+            ".requestExecute({code: 'None', silent: true}).done"
         )
 
     def cells(self):
