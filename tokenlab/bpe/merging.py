@@ -1,8 +1,8 @@
 """Applying a frozen table of merge rules: three readable encoders that agree, and a fast one (chapter 3).
 
-A rule says that the pair (left ID, right ID) has a rank and becomes the merged ID. Published sources: the course
-text on applying BPE (source 001: one pass per rank, left to right), and the encoders of the tokenizer notes
-(002, 003: lowest rank first). The shared rule here is *lowest rank, leftmost, one at a time*.
+A rule says that the pair (left ID, right ID) has a rank and becomes the merged ID. Published sources: the
+course text on applying BPE (one pass per rank, left to right), and the encoders of GPT-2 and of the tokenizer
+notes (lowest rank first). The shared rule here is *lowest rank, leftmost, one at a time*.
 
 >>> rules = {(32, 208): (0, 256), (208, 176): (1, 257)}
 >>> list(" а".encode())
@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
+from typing import Any
 
 from tokenlab.errors import RepeatedRankError
 
@@ -157,7 +158,8 @@ class MergeTable:
 
     def _merge_long(self, ids: list[int], observe: Observer | None) -> list[int]:
         """Keep the places of each rank in a bucket, the ranks in a heap, and the symbols in a linked list."""
-        rank_of, length = self._ranks.get, len(ids)
+        rank_of: Any = self._ranks.get
+        length = len(ids)
         tokens: list[int | None] = [*ids, None]  # the last is a border: no rule has None
         right, left = list(range(1, length + 2)), list(range(-1, length))
         buckets: dict[int, list[int]] = {}
@@ -169,8 +171,8 @@ class MergeTable:
                     buckets[rank] = [place]
         waiting = list(buckets)
         heapify(waiting)
-        # A merge may create a pair of lower rank, which must go first. What it interrupted lies here: these places
-        # are right of all that come up meanwhile, so they need no sorting again.
+        # A merge may create a pair of lower rank, which must go first. What it interrupted lies here: these
+        # places are right of all that come up meanwhile, so they need no sorting again.
         interrupted: list[tuple[int, list[int]]] = []
         while waiting or interrupted:
             if interrupted and not (waiting and waiting[0] <= interrupted[-1][0]):
@@ -180,28 +182,36 @@ class MergeTable:
                 places = buckets.pop(rank)
                 places.sort(reverse=True)
             first, second, merged = self._by_rank[rank]
-            before, lower_rank_born = len(tokens), False
             replacements = 0
+            lower_rank_born = False
             while places and not lower_rank_born:
                 place = places.pop()
                 gone = right[place]
                 if tokens[place] != first or tokens[gone] != second:
-                    continue
+                    continue  # an earlier merge took one of the two
                 replacements += 1
                 tokens[place], tokens[gone] = merged, None
                 after = right[place] = right[gone]
                 left[after] = place
-                before = left[place]
-                for born, pair in ((place, (merged, tokens[after])), (before, (tokens[before], merged))):
-                    new_rank = rank_of(pair)  # type: ignore[arg-type]
-                    if new_rank is None:
-                        continue
-                    if new_rank == rank:
-                        places.append(born)
-                    elif new_rank in buckets:
-                        buckets[new_rank].append(born)
+                new_rank = rank_of((merged, tokens[after]))
+                if new_rank is not None:
+                    if new_rank in buckets:
+                        buckets[new_rank].append(place)
+                    elif new_rank == rank:
+                        places.append(place)
                     else:
-                        buckets[new_rank] = [born]
+                        buckets[new_rank] = [place]
+                        heappush(waiting, new_rank)
+                        lower_rank_born = new_rank < rank
+                before = left[place]
+                new_rank = rank_of((tokens[before], merged))
+                if new_rank is not None:
+                    if new_rank in buckets:
+                        buckets[new_rank].append(before)
+                    elif new_rank == rank:
+                        places.append(before)
+                    else:
+                        buckets[new_rank] = [before]
                         heappush(waiting, new_rank)
                         lower_rank_born |= new_rank < rank
             if places:
