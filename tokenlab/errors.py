@@ -361,13 +361,13 @@ class ScoreError(TokenLabError):
 class EmptyVocabularyError(TokenLabError):
     """No usable piece, so there is no lowest score to derive the price of an unknown character from."""
 
-    message = "no piece has a probability above zero; give unknown_log_probability to price unknown characters"
+    message = "no piece has a probability above zero; give unknown_log_probability a value"
 
 
 class NoSegmentationError(TokenLabError):
     """A text that no sequence of pieces makes, where unknown characters have probability zero."""
 
-    message = "character {position}: no piece starts at {character!r} and leads on, and unknown ones are not allowed"
+    message = "character {position}: no piece leads on from {character!r}, and unknown characters have no price"
     position: int
     character: str
 

@@ -1,0 +1,486 @@
+"""The Unigram model: the most probable way to cut a text into pieces, and every other way (chapter 5).
+
+A piece has a log-probability, a segmentation has the sum of those of its pieces, and dynamic programming
+finds the best one. Follows Kudo, "Subword Regularization" (2018), source 003 (costs), and what the encoders
+of SentencePiece and Hugging Face tokenizers do.
+
+Rules, where a choice was needed:
+
+- Sums run from left to right in double precision. Where two ways to reach a position have equal sums, the one
+  whose last piece starts first stays.
+- A character that is no piece by itself can be crossed at the unknown price; where a one-character piece
+  exists, no such edge does.
+- A piece with log-probability -inf (probability zero) is as good as absent.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from math import exp, inf, log
+from numbers import Real
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from tokenlab.errors import (
+    DuplicatePieceError,
+    EmptyPieceError,
+    EmptyVocabularyError,
+    LoneSurrogateError,
+    NoSegmentationError,
+    ScoreError,
+    UnigramArgumentError,
+)
+
+UNKNOWN_PENALTY = 10.0
+LARGEST_SCORE = 1e290  # sums over any text that fits in memory stay finite
+
+Span = tuple[int, int, bool]
+"""Start, end (code points), and whether the model knows the piece between them."""
+
+_Node = tuple[float | None, "dict[str, _Node] | None"]
+_NOWHERE: _Node = (None, None)
+
+
+class Edge(NamedTuple):
+    """One piece at one place of a text: from `start` to `end`, in code points."""
+
+    start: int
+    end: int
+    piece: str
+    log_probability: float
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Segmentation:
+    """One path through the lattice: its pieces, which joined are the text, and the sum of their scores."""
+
+    pieces: tuple[str, ...]
+    log_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Every piece that can stand anywhere in a text, by start, then by length."""
+
+    text: str
+    edges: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One step of the dynamic programme: all ways to reach `position`, and the one that stays.
+
+    `candidates` holds each edge that ends here with the best sum through it; `best` is None where none does.
+    """
+
+    position: int
+    candidates: tuple[tuple[Edge, float], ...]
+    best: Edge | None
+    log_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unigram:
+    """A vocabulary of pieces with log-probabilities, and what follows from it for a text.
+
+    Args:
+        log_probabilities: each piece's score in nats, at least one character a piece: a mapping, or
+            (piece, score) pairs, where a repeated piece is an error. -inf takes a piece out; positive scores
+            are allowed, since files of the field hold them.
+        unknown_log_probability: price of one unknown character; None = 10 below the lowest score, -inf = not
+            allowed.
+        byte_fallback: `segment` writes unknown text as its UTF-8 bytes, `<0xC3>`, where the vocabulary has
+            them all.
+        fuse_unknown: `segment` joins neighbouring unknown characters.
+
+    Raises: EmptyPieceError, DuplicatePieceError, ScoreError, LoneSurrogateError, and EmptyVocabularyError
+        where the price of an unknown character is to be derived from no piece. Methods that take a text raise
+        LoneSurrogateError, and NoSegmentationError where unknown characters have probability zero.
+
+    >>> model = Unigram({"a": log(0.5), "b": log(0.3), "ab": log(0.2)})
+    >>> model.segment("abab"), model.count_segmentations("abab")
+    (['ab', 'ab'], 4)
+    >>> round(exp(model.log_likelihood("ab")), 3)  # 0.5 * 0.3 + 0.2
+    0.35
+    """
+
+    log_probabilities: Mapping[str, float]
+    unknown_log_probability: float | None = field(default=None, kw_only=True)
+    byte_fallback: bool = field(default=False, kw_only=True)
+    fuse_unknown: bool = field(default=True, kw_only=True)
+    _unknown: float = field(init=False, repr=False, compare=False)
+    _root: dict[str, _Node] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        pieces = self.log_probabilities
+        scores = _checked_scores(pieces.items() if isinstance(pieces, Mapping) else pieces)
+        usable = {piece: score for piece, score in scores.items() if score > -inf}
+        unknown = self.unknown_log_probability
+        if unknown is None:
+            if not usable:
+                raise EmptyVocabularyError()
+            unknown = min(usable.values()) - UNKNOWN_PENALTY
+        object.__setattr__(self, "log_probabilities", scores)
+        object.__setattr__(self, "_unknown", _checked_score("the price of an unknown character", unknown))
+        object.__setattr__(self, "_root", _trie(usable))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = self.unknown_log_probability, self.byte_fallback, self.fuse_unknown
+        return _restore, (self.log_probabilities, *options)
+
+    @classmethod
+    def from_costs(cls, costs: Mapping[str, float], unknown_cost: float = 20.0) -> Unigram:
+        """The same model by costs, which are negative log-probabilities: the cheapest path is the best one.
+
+        As in source 003, each unknown character costs `unknown_cost` and stays a piece of its own.
+
+        >>> model = Unigram.from_costs({"北": 3.0, "北京": 1.0, "大学": 1.0, "大": 2.0, "学": 2.0})
+        >>> model.segment("北京大学")
+        ['北京', '大学']
+        """
+        scores = {piece: -cost if isinstance(cost, Real) else cost for piece, cost in costs.items()}
+        return cls(scores, unknown_log_probability=-unknown_cost, fuse_unknown=False)
+
+    # The best path: a reference that reads like the formula, and a fast one.
+
+    def table(self, text: str) -> tuple[Cell, ...]:
+        """The dynamic programme cell by cell: the reference, in time n times the longest piece of all.
+
+        >>> [cell.best.piece for cell in Unigram({"a": -1.0, "b": -1.0, "ab": -1.5}).table("ab")[1:]]
+        ['a', 'ab']
+        """
+        _check_text(text)
+        longest = max(map(len, self.log_probabilities), default=1)
+        cells = [Cell(0, (), None, 0.0)]
+        for end in range(1, len(text) + 1):
+            arriving = (self._edge(text, start, end) for start in range(max(0, end - longest), end))
+            candidates = tuple(
+                (edge, cells[edge.start].log_probability + edge.log_probability)
+                for edge in arriving
+                if edge and cells[edge.start].log_probability > -inf
+            )
+            best, total = max(candidates, key=itemgetter(1), default=(None, -inf))
+            cells.append(Cell(end, candidates, best, total))
+        return tuple(cells)
+
+    def best_spans(self, text: str) -> list[Span]:
+        """The best path as (start, end, known) in code points, unknown characters one by one: the fast way.
+
+        Time grows with the length of the text times the longest piece that can match there.
+
+        >>> Unigram({"a": -1.0, "aa": -1.5}).best_spans("aaxx")
+        [(0, 2, True), (2, 3, False), (3, 4, False)]
+        """
+        return self._viterbi(text)[1]
+
+    def segment(self, text: str) -> list[str]:
+        """The pieces of the best path as an encoder emits them: unknown text fused, or written as bytes.
+
+        >>> Unigram({"a": -1.0}).segment("axxa")
+        ['a', 'xx', 'a']
+        >>> Unigram({"a": -1.0, "<0xC3>": -5.0, "<0xA9>": -5.0}, byte_fallback=True).segment("aé")
+        ['a', '<0xC3>', '<0xA9>']
+        """
+        pieces: list[str] = []
+        for start, end, known in (
+            fuse_unknown(self.best_spans(text)) if self.fuse_unknown else self.best_spans(text)
+        ):
+            piece = text[start:end]
+            if not known and self.byte_fallback:
+                names = [f"<0x{byte:02X}>" for byte in piece.encode()]
+                if all(name in self.log_probabilities for name in names):
+                    pieces += names
+                    continue
+            pieces.append(piece)
+        return pieces
+
+    def best(self, text: str) -> Segmentation:
+        """The best path and its log-probability.
+
+        >>> Unigram({"a": -1.0, "aa": -1.5}).best("aaa")
+        Segmentation(pieces=('a', 'aa'), log_probability=-2.5)
+        """
+        total, spans = self._viterbi(text)
+        return Segmentation(tuple(text[start:end] for start, end, _ in spans), total)
+
+    def _viterbi(self, text: str) -> tuple[float, list[Span]]:
+        _check_text(text)
+        length, root, unknown = len(text), self._root.get, self._unknown
+        best = [0.0] + [-inf] * length
+        back = [0] * (length + 1)  # the start of the last piece, as its complement where that is unknown
+        for start in range(length):
+            base = best[start]
+            end = start + 1
+            node = root(text[start])
+            if (node is None or node[0] is None) and base + unknown > best[end]:
+                best[end] = base + unknown
+                back[end] = ~start
+            while node is not None:
+                score, children = node
+                if score is not None and base + score > best[end]:
+                    best[end] = base + score
+                    back[end] = start
+                if children is None or end == length:
+                    break
+                node = children.get(text[end])
+                end += 1
+        if best[length] == -inf:
+            position = max(position for position in range(length) if best[position] > -inf)
+            raise NoSegmentationError(position=position, character=text[position])
+        spans = []
+        end = length
+        while end:
+            start = back[end]
+            known = start >= 0
+            spans.append((start if known else ~start, end, known))
+            end = spans[-1][0]
+        spans.reverse()
+        return best[length], spans
+
+    # Every path.
+
+    def lattice(self, text: str) -> Lattice:
+        """Every edge that the text allows, by start, then by length.
+
+        >>> [edge.piece for edge in Unigram({"a": -1.0, "ab": -1.5}).lattice("ab").edges]
+        ['a', 'ab', 'b']
+        """
+        _check_text(text)
+        edges = (
+            Edge(start, end, text[start:end], score, known)
+            for start in range(len(text))
+            for end, score, known in self._outgoing(text, start)
+        )
+        return Lattice(text, tuple(edges))
+
+    def count_segmentations(self, text: str) -> int:
+        """How many paths the lattice has (one for the empty text).
+
+        >>> Unigram({"a": -1.0, "aa": -1.5}).count_segmentations("aaaaa")
+        8
+        """
+        _check_text(text)
+        ways = [1] + [0] * len(text)
+        for start in range(len(text)):
+            for end, _, _ in self._outgoing(text, start):
+                ways[end] += ways[start]
+            ways[start] = 0  # the numbers get long: keep only those that are still needed
+        return ways[-1]
+
+    def n_best(self, text: str, n: int) -> list[Segmentation]:
+        """The n most probable paths, best first; all of them where there are fewer.
+
+        Among equals, at every position, the path whose last piece starts first comes first, then the one
+        whose rest came first there: so the first is `best`. Time grows with the number of edges times n log n.
+
+        Raises: UnigramArgumentError where n < 1.
+
+        >>> [path.pieces for path in Unigram({"a": -1.0, "aa": -1.5}).n_best("aaa", 2)]
+        [('a', 'aa'), ('aa', 'a')]
+        """
+        if n < 1:
+            raise UnigramArgumentError(name="n", expected="at least 1", found=n)
+        _check_text(text)
+        ahead: dict[int, list[tuple[float, int, int]]] = {
+            0: [(0.0, 0, 0)]
+        }  # sum, start of the last piece, rank there
+        back: list[list[tuple[int, int]]] = []
+        kept: list[tuple[float, int, int]] = []
+        for position in range(len(text) + 1):
+            kept = sorted(ahead.pop(position, ()), key=itemgetter(0), reverse=True)[:n]
+            back.append([(start, rank) for _, start, rank in kept])
+            if kept and position < len(text):
+                for end, score, _ in self._outgoing(text, position):
+                    arriving = ahead.setdefault(end, [])
+                    arriving += [(total + score, position, rank) for rank, (total, _, _) in enumerate(kept)]
+        if not kept:
+            self._viterbi(text)  # raises, with the place
+        return [Segmentation(_walk(text, back, rank), total) for rank, (total, _, _) in enumerate(kept)]
+
+    def log_likelihood(self, text: str) -> float:
+        """The logarithm of the summed probability of all paths, in nats.
+
+        >>> Unigram({"a": -1.0}).log_likelihood("aaa")
+        -3.0
+        """
+        return self._suffix_sums(text)[0]
+
+    def marginals(self, text: str) -> dict[tuple[int, int], float]:
+        """For each edge (start, end), the probability that a path drawn by its probability takes it.
+
+        >>> Unigram({"a": log(0.5), "aa": log(0.25)}).marginals("aa")
+        {(0, 1): 0.5, (0, 2): 0.5, (1, 2): 0.5}
+        """
+        after = self._suffix_sums(text)
+        passing = [1.0] + [0.0] * len(text)
+        taken: dict[tuple[int, int], float] = {}
+        for start in range(len(text)):
+            for end, score, _ in self._outgoing(text, start):
+                possible = after[start] > -inf
+                share = passing[start] * exp(score + after[end] - after[start]) if possible else 0.0
+                taken[start, end] = share
+                passing[end] += share
+        return taken
+
+    def expected_counts(self, text: str) -> dict[str, float]:
+        """How often each piece occurs, averaged over all paths by their probability: the E-step of training.
+
+        Unknown characters are counted under their own text.
+
+        >>> model = Unigram({"a": log(0.5), "b": log(0.3), "ab": log(0.2)})
+        >>> {piece: round(count, 3) for piece, count in model.expected_counts("abab").items()}
+        {'a': 0.857, 'ab': 1.143, 'b': 0.857}
+        """
+        counts: dict[str, float] = {}
+        for (start, end), share in self.marginals(text).items():
+            piece = text[start:end]
+            counts[piece] = counts.get(piece, 0.0) + share
+        return counts
+
+    def sample(self, text: str, rng: random.Random, temperature: float = 1.0) -> Segmentation:
+        """One path, drawn with probability proportional to exp(log-probability / temperature).
+
+        Low temperatures keep to the best path, inf draws uniformly over all paths. (SentencePiece's alpha is
+        1 / temperature.) One number is taken from `rng` for each piece.
+
+        Raises: UnigramArgumentError where the temperature is below 1e-6 or NaN.
+
+        >>> Unigram({"a": -1.0}).sample("aa", random.Random(0), 0.5)
+        Segmentation(pieces=('a', 'a'), log_probability=-2.0)
+        """
+        if not temperature >= 1e-6:
+            raise UnigramArgumentError(
+                name="temperature", expected="a number from 1e-6 to inf", found=temperature
+            )
+        after = self._suffix_sums(text, temperature)
+        pieces = []
+        start, total = 0, 0.0
+        while start < len(text):
+            left = rng.random()
+            end, score = start, 0.0
+            for candidate, candidate_score, _ in self._outgoing(text, start):
+                if after[candidate] > -inf:
+                    end, score = candidate, candidate_score
+                    left -= exp(score / temperature + after[end] - after[start])
+                    if left < 0.0:
+                        break
+            pieces.append(text[start:end])
+            total += score
+            start = end
+        return Segmentation(tuple(pieces), total)
+
+    def _suffix_sums(self, text: str, temperature: float = 1.0) -> list[float]:
+        """For each of the n + 1 positions, the log of the summed probability of all ways on to the end."""
+        _check_text(text)
+        after = [-inf] * len(text) + [0.0]
+        for start in reversed(range(len(text))):
+            ways = [score / temperature + after[end] for end, score, _ in self._outgoing(text, start)]
+            highest = max(ways, default=-inf)
+            if highest > -inf:
+                after[start] = highest + log(sum(exp(way - highest) for way in ways))
+        if after[0] == -inf:
+            self._viterbi(text)  # raises, with the place
+        return after
+
+    # Edges.
+
+    def _edge(self, text: str, start: int, end: int) -> Edge | None:
+        piece = text[start:end]
+        score = self.log_probabilities.get(piece, -inf)
+        known = score > -inf
+        if not known and len(piece) == 1:
+            score = self._unknown
+        return Edge(start, end, piece, score, known) if score > -inf else None
+
+    def _outgoing(self, text: str, start: int) -> Iterator[tuple[int, float, bool]]:
+        """(end, score, known) of each edge that leaves `start`, shortest first."""
+        end = start + 1
+        score, children = self._root.get(text[start], _NOWHERE)
+        if score is not None:
+            yield end, score, True
+        elif self._unknown > -inf:
+            yield end, self._unknown, False
+        while children is not None and end < len(text):
+            score, children = children.get(text[end], _NOWHERE)
+            end += 1
+            if score is not None:
+                yield end, score, True
+
+
+def fuse_unknown(spans: Iterable[Span]) -> Iterator[Span]:
+    """Join neighbouring unknown spans into one.
+
+    >>> list(fuse_unknown([(0, 1, False), (1, 2, False), (2, 3, True)]))
+    [(0, 2, False), (2, 3, True)]
+    """
+    for known, run in groupby(spans, key=itemgetter(2)):
+        if known:
+            yield from run
+        else:
+            unknown = list(run)
+            yield unknown[0][0], unknown[-1][1], False
+
+
+def _walk(text: str, back: list[list[tuple[int, int]]], rank: int) -> tuple[str, ...]:
+    pieces = []
+    end = len(text)
+    while end:
+        start, rank = back[end][rank]
+        pieces.append(text[start:end])
+        end = start
+    return tuple(reversed(pieces))
+
+
+def _trie(scores: Mapping[str, float]) -> dict[str, _Node]:
+    root: dict[str, _Node] = {}
+    for piece, score in scores.items():
+        children = root
+        for char in piece[:-1]:
+            own, below = children.get(char, _NOWHERE)
+            if below is None:
+                below = {}
+                children[char] = own, below
+            children = below
+        children[piece[-1]] = score, children.get(piece[-1], _NOWHERE)[1]
+    return root
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise LoneSurrogateError(position=error.start, code_point=ord(text[error.start])) from None
+
+
+def _checked_score(what: str, score: float) -> float:
+    if isinstance(score, Real) and (score == -inf or -LARGEST_SCORE <= score <= LARGEST_SCORE):
+        return float(score)
+    raise ScoreError(what=what, score=score, limit=LARGEST_SCORE)
+
+
+def _checked_scores(pieces: Iterable[tuple[str, float]]) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    for position, (piece, score) in enumerate(pieces):
+        if not isinstance(piece, str):
+            raise UnigramArgumentError(name=f"piece {position}", expected="a str", found=piece)
+        if not piece:
+            raise EmptyPieceError(position=position)
+        if piece in scores:
+            raise DuplicatePieceError(
+                position=position, piece=piece, first_position=list(scores).index(piece)
+            )
+        _check_text(piece)
+        scores[piece] = _checked_score(f"piece {piece!r}", score)
+    return scores
+
+
+def _restore(
+    log_probabilities: dict[str, float], unknown: float | None, byte_fallback: bool, fuse: bool
+) -> Unigram:
+    return Unigram(
+        log_probabilities, unknown_log_probability=unknown, byte_fallback=byte_fallback, fuse_unknown=fuse
+    )
