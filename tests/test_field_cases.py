@@ -13,10 +13,14 @@ import pytest
 
 VECTORS = Path(__file__).parent / "vectors"
 CASES = VECTORS / "field-cases.jsonl"
-OPERATIONS = Counter(json.loads(line)["setup"]["op"] for line in CASES.read_text(encoding="utf-8").splitlines())
+OPERATIONS = Counter(
+    json.loads(line)["setup"]["op"] for line in CASES.read_text(encoding="utf-8").splitlines()
+)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the runner bounds each case with SIGALRM, which Windows lacks")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="the runner bounds each case with SIGALRM, which Windows lacks"
+)
 @pytest.mark.parametrize("operation", sorted(OPERATIONS))
 def test_field_cases(operation):
     command = [sys.executable, str(VECTORS / "run_field_cases.py"), str(CASES), "--only", operation]

@@ -1,6 +1,7 @@
 """The three text lines that open a `.mtok` file and each of the legacy `.txt` files (chapter 07).
 
-Line 1 is the magic number 430 and the type; line 2 counts the special, stop and prefix IDs; line 3 lists them.
+Line 1 is the magic number 430 and the type; line 2 counts the special, stop and prefix IDs; line 3 lists
+them.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ LONGEST_NUMBER = 10
 class Header:
     """The type of a file and the IDs that its header lists.
 
-    `special` are control tokens, `stop` end a generation, `prefix` stand before every encoding. `padding` is the white
-    space that some exporters leave at the end of line 3; it means nothing, and is kept so that a file is written as it was.
+    `special` are control tokens, `stop` end a generation, `prefix` stand before every encoding. `padding` is
+    the white space that some exporters leave at the end of line 3: it means nothing, and is kept so that a
+    file is written as it was.
     """
 
     type: int
@@ -76,7 +78,7 @@ def read_header(cursor: Cursor, *, text: bool) -> Header:
     cursor.note("padding", start, padding, "white space that means nothing")
     _line_end(cursor, text)
     cursor.sections.pop()
-    return Header(kind, *lists, padding)
+    return Header(kind, lists[0], lists[1], lists[2], padding)
 
 
 def write_header(out: bytearray, header: Header) -> None:

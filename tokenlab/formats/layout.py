@@ -1,8 +1,8 @@
-"""A binary layout as data: one declaration reads a file, writes it, explains it and prints its own specification.
+"""A binary layout as data: one declaration reads a file, writes it, explains it and prints its specification.
 
-Chapter 07. The parts are the primitive types of the `.mtok` document (little-endian numbers, strings with their
-length in front), rows behind a count, and records chosen by a tag. Counts and lengths in a file are claims: each is
-held against the bytes that are left before anything is reserved.
+Chapter 07. The parts are the primitive types of the `.mtok` document (little-endian numbers, strings with
+their length in front), rows behind a count, and records chosen by a tag. Counts and lengths in a file are
+claims: each is held against the bytes that are left before anything is reserved.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEEPEST_NESTING = 32
 class Field:
     """One primitive value of a file: where it stands, what it holds and what it means.
 
-    `offset` and the length of `raw` are in bytes; `section` is the path to it, such as `Model / vocabulary [3]`.
+    `offset` and the length of `raw` are in bytes; `section` is the path to it: `Model / vocabulary [3]`.
     """
 
     section: str
@@ -227,7 +227,7 @@ class Part:
 class Rows:
     """As many rows as the count says, each the same columns; `check` finds the first row that breaks a rule.
 
-    A row is a tuple. `check` takes the rows and returns the index of a bad one with what was expected and found.
+    A row is a tuple. `check` takes the rows and returns the index of a bad one, what was expected and found.
     """
 
     columns: tuple[Part, ...]
@@ -267,7 +267,7 @@ class Rows:
         return row
 
     def _read_in_bulk(self, cursor: Cursor, count: int) -> list[Any] | None:
-        """Read plain numbers and strings without a call for each; None (and no move) where something is wrong."""
+        """Read plain numbers and strings without a call for each; None, and no move, where a row is bad."""
         runs = self._runs()
         if runs is None:
             return None
@@ -309,7 +309,7 @@ class Rows:
                 code += part.codec.code
             else:
                 return None
-        return runs + [(struct.Struct(code), False)] if code != "<" else runs
+        return [*runs, (struct.Struct(code), False)] if code != "<" else runs
 
     def write(self, out: bytearray, value: Any, name: str) -> None:
         for index, row in enumerate(value):
@@ -394,7 +394,7 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """As many tagged records as the count says; `what` gives the tags (late, so that a sequence can hold itself)."""
+    """As many tagged records as the count says; `what` comes late, so that a sequence can hold itself."""
 
     what: Callable[[], Tagged]
 
@@ -416,7 +416,7 @@ class Items:
 
 
 def specification(tagged: Tagged) -> Iterator[tuple[int, str, str, str, str]]:
-    """Yield the rows of a specification: tag, record, part, type and meaning, straight from the declaration."""
+    """Yield the rows of a specification: tag, record, part, type and meaning, from the declaration itself."""
     for tag, (label, record) in tagged.records.items():
         if not record.parts:
             yield tag, label, "", "", ""

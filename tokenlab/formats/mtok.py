@@ -1,20 +1,22 @@
 """The binary `.mtok` container: read, written and explained by one declared layout (chapter 07).
 
-After the `.mtok` document of MNN's LLM tokenizer, and what its programs have beyond it: the Strip normalizer (tag 8) and
-the post-processor program at the end. This module knows the file; `mtok_conversion` knows what a file means as a pipeline.
+After the `.mtok` document of MNN's LLM tokenizer, and what its programs have beyond it: the Strip normalizer
+(tag 8) and the post-processor program at the end. This module knows the file; `mtok_conversion` knows what a
+file means as a pipeline.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter, lt
 from typing import Any
 
+from tokenlab.errors import MtokError
 from tokenlab.formats.header import Header, read_header, write_header
 from tokenlab.formats.layout import (
     F64,
     FLAG,
-    U8,
     U16,
     U32,
     Count,
@@ -38,12 +40,13 @@ def _ascending(key: Any, what: str) -> Any:
     """A check that rows rise strictly by a key."""
 
     def check(rows: Sequence[Any]) -> tuple[int, str, str] | None:
-        keys = [key(row) for row in rows]
-        for index in range(1, len(keys)):
-            if keys[index] <= keys[index - 1]:
-                found = "the same again" if keys[index] == keys[index - 1] else "a smaller one"
-                return index, f"rows that ascend by {what}", found
-        return None
+        keys = list(map(key, rows))
+        rises = list(map(lt, keys, keys[1:]))
+        if all(rises):
+            return None
+        index = rises.index(False) + 1
+        found = "the same again" if keys[index] == keys[index - 1] else "a smaller one"
+        return index, f"rows that ascend by {what}", found
 
     return check
 
@@ -59,7 +62,7 @@ NORM_TABLE = Record(
                     Part("code_point", Number("u32", highest=0x10FFFF), "the character"),
                     Part("form", STR, "what it becomes"),
                 ),
-                _ascending(lambda row: row[0], "code point"),
+                _ascending(itemgetter(0), "code point"),
             ),
             "one code point at a time",
         ),
@@ -76,11 +79,11 @@ BERT_FLAGS = tuple(
 )
 
 
-def _sequence(name: str, tagged: Any) -> Record:
+def _sequence(name: str, tagged: Callable[[], Tagged]) -> Record:
     return Record((Part("count", Count(name), "how many follow"), Part(name, Items(tagged), "in this order")))
 
 
-NORMALIZER = Tagged(
+NORMALIZER: Tagged = Tagged(
     "Normalizer",
     {
         0: ("none", Record()),
@@ -104,7 +107,7 @@ REPLACEMENT = (
     Part("replacement", STR, "stands for a space"),
     Part("add_prefix_space", FLAG, "a space is put before the text"),
 )
-PRE_TOKENIZER = Tagged(
+PRE_TOKENIZER: Tagged = Tagged(
     "PreTokenizer",
     {
         0: ("none", Record()),
@@ -127,7 +130,7 @@ PRE_TOKENIZER = Tagged(
 )
 TOKEN, TOKEN_ID = Part("token", STR, "the token's text"), Part("id", U32, "the token's ID")
 VOCABULARY_SIZE = Part("vocab_size", Count("vocabulary"), "rows of the vocabulary")
-BY_TOKEN = _ascending(lambda row: row[0], "the bytes of the token")
+BY_TOKEN = _ascending(itemgetter(0), "the bytes of the token")
 MODEL = Tagged(
     "Model",
     {
@@ -152,7 +155,7 @@ MODEL = Tagged(
                                 Part("right_id", U32, "the right operand"),
                                 Part("rank", U32, "its priority: lower is earlier"),
                             ),
-                            _ascending(lambda row: row[:2], "(left ID, right ID)"),
+                            _ascending(itemgetter(0, 1), "(left ID, right ID)"),
                         ),
                         "sorted, so that it is searched by halves",
                     ),
@@ -192,7 +195,7 @@ MODEL = Tagged(
         ),
     },
 )
-DECODER = Tagged(
+DECODER: Tagged = Tagged(
     "Decoder",
     {
         0: ("ByteLevel", Record()),
@@ -267,8 +270,9 @@ OLDER_PROGRAM = Record(
 class MtokFile:
     """All that a `.mtok` file says, part by part, so that it can be written back byte for byte.
 
-    The tail's parts are None where the file ends before them. `steps` is the post-processor program (entries of tag 0,
-    the text, or tag 1, a special token's ID) or, in the older variant, `appended` the bare IDs after the text.
+    The tail's parts are None where the file ends before them. `steps` is the post-processor program (entries
+    of tag 0, the text, or tag 1, a special token's ID) or, in the older variant, `appended` the bare IDs
+    after the text.
     """
 
     header: Header
@@ -302,7 +306,7 @@ def read_file(data: bytes, trace: list[Field] | None = None) -> MtokFile:
     header = read_header(cursor, text=False)
     if header.type != MTOK_TYPE:
         cursor.fail("Header / type", f"{MTOK_TYPE}, a pipeline", str(header.type), 4)
-    body = {}
+    body: dict[str, Any] = {}
     for name, tagged in BODY:
         cursor.sections = [tagged.section]
         body[name] = tagged.read(cursor, name, "", {})
@@ -321,9 +325,7 @@ def read_file(data: bytes, trace: list[Field] | None = None) -> MtokFile:
 
 
 def _read_program(cursor: Cursor) -> dict[str, Any]:
-    """The last group: a program where it parses as one to the end of the file, and otherwise the older list of IDs."""
-    from tokenlab.errors import MtokError
-
+    """The last group: a program where it parses as one to the end of the file, else the older list."""
     attempt = Cursor(cursor.data, cursor.offset)
     attempt.sections = list(cursor.sections)
     try:
