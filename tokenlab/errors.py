@@ -42,10 +42,10 @@ class TokenLabWarning(UserWarning):
 class InvalidArgumentError(TokenLabError):
     """An argument of a kind, or with a value, that cannot be meant."""
 
-    message = "{name}: expected {expected}, found {found!r}"
+    message = "{name}: expected {expected}, found {found}"
     name: str
     expected: str
-    found: object
+    found: str
 
 
 class SingleDocumentError(TokenLabError):
@@ -58,9 +58,9 @@ class SingleDocumentError(TokenLabError):
 class InvalidTokenIdError(TokenLabError):
     """Something that is no token ID at all: a float, a bool, a str, None."""
 
-    message = "position {position}: expected an int as token ID, found {found!r}"
+    message = "position {position}: expected an int as token ID, found {found}"
     position: int
-    found: object
+    found: str
 
 
 class UnknownRankError(TokenLabError):
@@ -392,3 +392,16 @@ class MtokError(TokenLabError):
     offset: int
     expected: str
     found: str
+
+
+class LegacyTxtError(TokenLabError):
+    """A legacy text file that is not what its format says."""
+
+    message = "line {line}: expected {expected}, found {found}"
+    line: int
+    expected: str
+    found: str
+
+
+class LegacyTxtWarning(TokenLabWarning):
+    """Something in a legacy text file that is wrong and does no harm."""
