@@ -1,0 +1,285 @@
+"""Pictures as lists of shapes, and the one place where matplotlib turns them into SVG (all chapters).
+
+A picture is made of boxes, labels and lines, plain data in CSS pixels with y growing downward. Text stays
+text in the SVG, so that the browser brings fonts for scripts that matplotlib has none for.
+Colours are tints of the palette of Okabe and Ito (2008), told apart by colour-blind readers; no shape says
+anything by colour alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import unicodedata
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from tokenlab.tables import printable, text_columns
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH = 840  # fits beside JupyterLab's file browser on a window of 1280 pixels
+MARGIN = 14
+INK, MUTED, PAPER = "#1a1a1a", "#4d4d4d", "#ffffff"
+BLUE, ORANGE, GREEN, GREY = "#d3e8f6", "#fdebc4", "#cdeee2", "#ececec"
+SMALLEST = 9.0
+
+_STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tokenlab",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.monospace": ["DejaVu Sans Mono"],
+    "text.parse_math": False,
+    "hatch.linewidth": 0.6,
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Figure:
+    """A picture and the one computed sentence that says what it shows.
+
+    The sentence is the picture's text alternative, its caption and its plain-text form.
+    """
+
+    svg: str
+    sentence: str
+
+    def __repr__(self) -> str:
+        return self.sentence
+
+    def _repr_html_(self) -> str:
+        source = base64.b64encode(self.svg.encode()).decode()
+        words = html.escape(self.sentence)
+        shown = f'src="data:image/svg+xml;base64,{source}" style="max-width:100%;height:auto"'
+        return f'<figure><img alt="{words}" {shown}><figcaption>{words}</figcaption></figure>'
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": self._repr_html_(), "text/plain": self.sentence}
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One line of text at a point: y is its middle, x its start, middle or end."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 13
+    align: Literal["left", "center", "right"] = "left"
+    mono: bool = False
+    bold: bool = False
+    color: str = INK
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.size
+
+    def draw(self, axes: Axes) -> None:
+        axes.text(
+            self.x,
+            self.y,
+            self.text,
+            fontsize=self.size * 0.75,  # matplotlib counts in points
+            family="monospace" if self.mono else "sans-serif",
+            weight="bold" if self.bold else "normal",
+            color=self.color,
+            ha=self.align,
+            va="center_baseline",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A frame with a line of text, and a smaller one below; what is too wide is set smaller, then cut."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    text: str = ""
+    below: str = ""
+    fill: str = PAPER
+    border: float = 1
+    dashed: bool = False
+    hatch: str = ""
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+    def draw(self, axes: Axes) -> None:
+        from matplotlib.patches import Rectangle
+
+        axes.add_patch(
+            Rectangle(
+                (self.x, self.y),
+                self.width,
+                self.height,
+                facecolor=self.fill,
+                edgecolor=INK,
+                linewidth=self.border * 0.75,
+                linestyle="--" if self.dashed else "-",
+                hatch=self.hatch or None,
+                clip_on=False,
+            )
+        )
+        rows = [(self.text, 15.0, 0.36 if self.below else 0.52), (self.below, 12.0, 0.74)]
+        for text, size, place in rows:
+            if text:
+                fitted, size = fit(text, size, self.width - 4)
+                Label(
+                    self.x + self.width / 2, self.y + place * self.height, fitted, size, "center", mono=True
+                ).draw(axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A straight line, with a head at its end if it is an arrow."""
+
+    x: float
+    y: float
+    to_x: float
+    to_y: float
+    arrow: bool = False
+    dashed: bool = False
+    width: float = 1.2
+
+    @property
+    def bottom(self) -> float:
+        return max(self.y, self.to_y)
+
+    def draw(self, axes: Axes) -> None:
+        from matplotlib.patches import FancyArrowPatch
+
+        axes.add_patch(
+            FancyArrowPatch(
+                (self.x, self.y),
+                (self.to_x, self.to_y),
+                arrowstyle="-|>" if self.arrow else "-",
+                mutation_scale=9,
+                shrinkA=0,
+                shrinkB=0,
+                color=INK,
+                linewidth=self.width * 0.75,
+                linestyle=(0, (4, 3)) if self.dashed else "-",
+                clip_on=False,
+            )
+        )
+
+
+Shape = Box | Label | Line
+
+
+def render(shapes: Sequence[Shape], sentence: str) -> Figure:
+    """Draw shapes, in their order, on an opaque light ground.
+
+    Args:
+        shapes: the picture; its height follows from the lowest one.
+        sentence: what a sighted reader takes from the picture.
+
+    Returns:
+        A `Figure` whose bytes depend on nothing but the arguments and matplotlib's version.
+
+    >>> render([Box(10, 10, 40, 30, "20")], "One byte, 20.").sentence
+    'One byte, 20.'
+    """
+    import matplotlib.style
+    from matplotlib.figure import Figure as Page
+
+    height = max((shape.bottom for shape in shapes), default=0) + MARGIN
+    stream = io.StringIO()
+    with matplotlib.style.context(["default", _STYLE]), warnings.catch_warnings():
+        # The browser draws the text, not matplotlib: a glyph that its own fonts lack is no fault here.
+        warnings.filterwarnings("ignore", r"Glyph \d+", UserWarning)
+        page = Page(figsize=(WIDTH / 96, height / 96), facecolor=PAPER)
+        axes = page.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(0, WIDTH), ylim=(height, 0))
+        axes.set_axis_off()
+        for shape in shapes:
+            shape.draw(axes)
+        page.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+    return Figure(stream.getvalue(), sentence)
+
+
+def fit(text: str, size: float, room: float, smallest: float = SMALLEST) -> tuple[str, float]:
+    """Return the text, cut if it must be, and the size at which it fits into room pixels.
+
+    >>> fit("20 d0", 15, 100), fit("abcdefgh", 15, 30)
+    (('20 d0', 15), ('abcd…', 9.0))
+    """
+    needed = 0.61 * text_columns(text)  # a column of DejaVu Sans Mono, in heights of its letters
+    if needed * smallest <= room:
+        return text, min(size, room / needed)
+    while text and 0.61 * text_columns(text + "…") * smallest > room:
+        text = text[:-1]
+    return text + "…", smallest
+
+
+def glyph(character: str) -> str:
+    """Return a form in which one character can be seen: a space as ␣, a mark on ◌, no glyph as a code point.
+
+    >>> glyph(" "), glyph("а"), glyph("\\n")
+    ('␣', 'а', 'U+000A')
+    """
+    if character == " ":
+        return "␣"
+    seen = character if printable(character) == character else printable(character)[1:-1]
+    return "◌" + seen if len(seen) == 1 and unicodedata.combining(character) else seen
+
+
+def visible(text: str) -> str:
+    """Return a form of text in which its spaces are seen.
+
+    >>> visible("e e\\n")
+    'e␣e<U+000A>'
+    """
+    return printable(text).replace(" ", "␣")
+
+
+def quoted(text: str, limit: int = 24) -> str:
+    """Return text in quotes for a sentence, with the code points of letters that look like others.
+
+    >>> quoted("e а"), quoted("x" * 30)
+    ("'e а' (а is U+0430)", "'xxxxxxxxxxxxxxxxxxxxxxxx…'")
+    >>> quoted("é"), quoted("перо с рукой")
+    ("'é' (é is U+00E9)", "'перо с рукой' (Cyrillic letters)")
+    """
+    seen = printable(text[:limit])
+    if any(unicodedata.bidirectional(character) in ("R", "AL") for character in seen):
+        seen = f"\u2068{seen}\u2069"  # keeps right-to-left letters from reordering the numbers beside them
+    alike = [character for character in dict.fromkeys(text[:limit]) if _has_a_double(character)]
+    scripts = dict.fromkeys(unicodedata.name(character).split()[0].capitalize() for character in alike)
+    named = (
+        ", ".join(f"{glyph(character)} is U+{ord(character):04X}" for character in alike)
+        if len(alike) < 5
+        else f"{listed(list(scripts))} letters"
+    )
+    return f"'{seen}{'…' * (len(text) > limit)}'" + f" ({named})" * bool(named)
+
+
+def _has_a_double(character: str) -> bool:
+    """Tell whether a character looks like a Latin letter that it is not, or may be spelt in two ways."""
+    composed = unicodedata.normalize("NFD", character) != character or unicodedata.combining(character)
+    return bool(composed) or character in "авекмнорстухіѕјАВЕКМНОРСТУХІЅЈαοινρυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"
+
+
+def amount(number: int, thing: str, things: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> amount(1, "byte"), amount(1500, "byte"), amount(0, "ID")
+    ('1 byte', '1,500 bytes', '0 IDs')
+    """
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def listed(items: Sequence[str], limit: int = 10) -> str:
+    """Return items as they are read out, cut with a count of what is left.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], limit=2)
+    ('a, b and c', 'a, b and 1 more')
+    """
+    shown = [*items[:limit], *([f"{len(items) - limit:,} more"] if len(items) > limit else [])]
+    return " and ".join(part for part in (", ".join(shown[:-1]), *shown[-1:]) if part)

@@ -1,0 +1,303 @@
+"""The token tape and the merge ladder: bytes, characters and tokens over one another (chapters 1b to 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate, count, takewhile
+from typing import Any, Protocol
+
+from tokenlab.errors import LoneSurrogateError
+from tokenlab.figures.drawing import (
+    BLUE,
+    GREY,
+    MARGIN,
+    ORANGE,
+    Box,
+    Figure,
+    Label,
+    Line,
+    Shape,
+    amount,
+    fit,
+    glyph,
+    listed,
+    quoted,
+    render,
+)
+
+CELL = 40  # the width of a byte, in pixels
+LEFT = 126  # where the first byte stands, right of the names of the rows
+SHOWN = 17  # bytes in a row; more would have to be scrolled to
+RUNG, RUNGS = 92, 12
+
+
+class Application(Protocol):
+    """What a figure reads of a `MergeApplication`."""
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def replacements(self) -> int: ...
+    @property
+    def before(self) -> Sequence[int]: ...
+    @property
+    def after(self) -> Sequence[int]: ...
+
+
+class Trace(Protocol):
+    """What a figure reads of an `EncodingTrace`."""
+
+    @property
+    def initial_tokens(self) -> Sequence[int]: ...
+    @property
+    def applications(self) -> Sequence[Any]: ...
+    @property
+    def content_tokens(self) -> Sequence[int]: ...
+
+
+def token_tape(
+    content: bytes | str,
+    ids: Sequence[int],
+    token_bytes: Callable[[int], bytes],
+    *,
+    controls: Mapping[int, str] | None = None,
+) -> Figure:
+    """Draw bytes under their characters and over their tokens, and under these the bytes that decoding gives.
+
+    Args:
+        content: what was encoded; text stands for its UTF-8 bytes, and bytes need not be text.
+        ids: its n token IDs; they may be wrong, the picture then shows where the bytes differ.
+        token_bytes: gives the bytes of a token ID.
+        controls: names of IDs that stand for no bytes, such as `{0: "BOS", 1: "EOS"}`.
+
+    Returns:
+        A `Figure` of at most 17 columns; what is cut is counted in it.
+
+    Raises:
+        LoneSurrogateError: the text has no UTF-8 form.
+
+    >>> token_tape(" а", [258, 178], {258: b" \\xd0", 178: b"\\xb0"}.__getitem__)
+    The 3 bytes 20 d0 b0 of ' а' (а is U+0430) become 2 tokens: 258 (20 d0) and 178 (b0). Decoding gives \
+the same 3 bytes. 1 token border lies inside a character: а.
+    """
+    data, controls = _utf8(content), controls or {}
+    names = [controls.get(token_id, str(token_id)) for token_id in ids]
+    spelt = [b"" if token_id in controls else token_bytes(token_id) for token_id in ids]
+    decoded = b"".join(spelt)
+    tokens, columns = _layout(spelt)
+    characters = list(_characters(data))
+    torn = _torn(characters, spelt) if data == decoded else {}
+
+    shapes: list[Shape] = [Label(MARGIN, y, name, bold="↓" in name) for y, name in _TAPE_ROWS]
+    for character, start, end in takewhile(lambda entry: entry[1] < len(columns), characters):
+        first, last = columns[start], columns[min(end, len(columns)) - 1]
+        seen, code = _character_lines(character)
+        fill, hatch = (BLUE, "") if character else (GREY, "//")
+        shapes.append(_box(first, last - first + 1, 14, 46, seen, code, fill, hatch=hatch))
+    for y, row, other in ((60, data, decoded), (218, decoded, data)):
+        cells = list(zip(row, columns, strict=False))
+        for place, (byte, column) in enumerate(cells):
+            hatch = "" if other[place : place + 1] == row[place : place + 1] else "//"
+            shapes.append(_box(column, 1, y, 30, f"{byte:02x}", hatch=hatch))
+        if cells:
+            shapes.append(_box(cells[0][1], cells[-1][1] - cells[0][1] + 1, y, 30, fill="none", border=3.5))
+        if len(row) > len(columns):
+            shapes.append(Label(LEFT + CELL * (columns[-1] + 1) + 6, y + 15, "…", 16))
+    for (column, width), name, own in zip(tokens, names, spelt, strict=False):
+        box = _box(column, width, 128, 50, name, own.hex(" "), ORANGE if own else GREY, 2, dashed=not own)
+        edges, middle = (box.x, box.x + box.width), box.x + box.width / 2
+        shapes.append(box)
+        if own:
+            shapes += [Line(edge, y, edge, y + 40, width=2) for edge in edges for y in (89, 178)]
+            shapes += [Line(middle, y, middle, y + 24, arrow=True) for y in (97, 186)]
+    for border in torn:
+        if border < len(columns):
+            x = LEFT + CELL * columns[border]
+            shapes += [Line(x, 61, x, 128, dashed=True, width=3), Label(x, 8, "▼", 12, "center")]
+
+    hidden = max(len(data), len(decoded)) - len(columns)
+    words = [_match(data, decoded)]
+    words += ["▼ and a dashed line: a token border inside a character"] if torn else []
+    words += [f"… {amount(hidden, 'more byte')} not drawn"] if hidden > 0 else []
+    shapes += [Label(LEFT, 268 + 20 * place, line, bold=not place) for place, line in enumerate(words)]
+    return render(shapes, _tape_sentence(content, data, decoded, list(zip(names, spelt, strict=True)), torn))
+
+
+_TAPE_ROWS = (
+    *((37, "characters"), (75, "bytes (hex)"), (109, "encode ↓"), (145, "token IDs")),
+    *((163, "and their bytes"), (198, "decode ↓"), (233, "bytes (hex)")),
+)
+
+
+def _tape_sentence(
+    content: bytes | str, data: bytes, decoded: bytes, tokens: list[tuple[str, bytes]], torn: dict[int, str]
+) -> str:
+    try:
+        what = f" of {quoted(data.decode())}" if data else ""
+    except UnicodeDecodeError as error:
+        what = f" (no UTF-8 text: byte {error.start} does not fit)"
+    spelt = listed([f"{name} ({_hex(own)})" if own else name for name, own in tokens])
+    become = "becomes" if len(data) == 1 else "become"
+    parts = [
+        f"The {_counted(data)}{what} {become} {amount(len(tokens), 'token')}{': ' * bool(tokens)}{spelt}.",
+        f"Decoding gives the same {amount(len(data), 'byte')}."
+        if data == decoded
+        else f"Decoding gives {_counted(decoded)}: {_match(data, decoded)[2:]}.",
+    ]
+    if torn:
+        lie, inside = ("lies", "a character") if len(torn) == 1 else ("lie", "characters")
+        where = listed(list(dict.fromkeys(torn.values())))
+        parts.append(f"{amount(len(torn), 'token border')} {lie} inside {inside}: {where}.")
+    return " ".join(parts)
+
+
+def _match(data: bytes, decoded: bytes) -> str:
+    if not data and not decoded:
+        return "✓ no bytes above, no bytes below"
+    if data == decoded:
+        return f"✓ both frames hold the same {amount(len(data), 'byte')}"
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(data, decoded, strict=False)))
+    return f"✗ the two rows of bytes first differ at byte {same}"
+
+
+def merge_ladder(trace: Trace, token_bytes: Callable[[int], bytes], *, show_ids: bool = True) -> Figure:
+    """Draw an encoding rule by rule: each rung holds the pieces, and the pair that is merged next is framed.
+
+    Args:
+        trace: what `encode_content_with_trace` returns.
+        token_bytes: gives the bytes of a token ID of the trace.
+        show_ids: whether the IDs stand under the bytes, and in the sentence.
+
+    Returns:
+        A `Figure` of at most 12 rules and 17 bytes a rung; what is cut is counted in it.
+
+    >>> from types import SimpleNamespace as Made
+    >>> step = Made(rank=0, replacements=1, before=[34, 210, 178], after=[258, 178])
+    >>> trace = Made(initial_tokens=step.before, applications=[step], content_tokens=step.after)
+    >>> merge_ladder(trace, {34: b" ", 210: b"\\xd0", 178: b"\\xb0", 258: b" \\xd0"}.__getitem__)
+    The 3 bytes 20 d0 b0 start as 3 pieces. Rank 0 merges 20 + d0 at 1 place: 2 pieces. \
+The result is 258 (20 d0) and 178 (b0).
+    """
+    data = b"".join(map(token_bytes, trace.initial_tokens))
+    shapes = list(_rung(trace.initial_tokens, token_bytes, MARGIN, show_ids))
+    start = "starts" if len(data) == 1 else "start"
+    told = [f"The {_counted(data)} {start} as {amount(len(trace.initial_tokens), 'piece')}."]
+    for y, step in zip(count(MARGIN, RUNG), trace.applications[:RUNGS]):
+        places = _merged_places(step)
+        left, right = map(token_bytes, step.before[places[0] : places[0] + 2]) if places else (b"", b"")
+        pair = f"{_hex(left)} + {_hex(right)}"
+        at = amount(step.replacements, "place")
+        told.append(f"Rank {step.rank} merges {pair} at {at}: {amount(len(step.after), 'piece')}.")
+        shapes += [
+            Label(MARGIN, y + 56, f"rank {step.rank}, {step.replacements:,}×", bold=True),
+            Label(MARGIN, y + 74, *fit(f"↓ {pair}", 13, LEFT - MARGIN - 6), mono=True),
+            *_rung(step.after, token_bytes, y + RUNG, show_ids),
+        ]
+        ends = [0, *accumulate(len(token_bytes(token_id)) for token_id in step.before[: SHOWN + 1])]
+        for place in (place for place in places if place + 2 < len(ends) and ends[place + 2] <= SHOWN):
+            column, width = ends[place], ends[place + 2] - ends[place]
+            middle = LEFT + CELL * (column + width / 2)
+            shapes += [
+                _box(column, width, y, 44, fill="none", border=4),
+                Line(middle, y + 46, middle, y + RUNG - 2, arrow=True, width=2),
+                _box(column, width, y + RUNG, 44, fill="none", border=2.5),
+            ]
+    cut = [
+        amount(more, thing)
+        for more, thing in ((len(trace.applications) - RUNGS, "more rule"), (len(data) - SHOWN, "more byte"))
+        if more > 0
+    ]
+    if cut:
+        told.append(f"Not drawn: {' and '.join(cut)}.")
+        shapes.append(Label(LEFT, max(shape.bottom for shape in shapes) + 16, f"… {told[-1]}"))
+    final = [(str(token_id), _hex(token_bytes(token_id))) for token_id in trace.content_tokens]
+    result = [f"{name} ({own})" if show_ids else own for name, own in final]
+    told.append(f"The result is {listed(result) or 'empty'}.")
+    return render(shapes, " ".join(told))
+
+
+def _rung(
+    ids: Sequence[int], token_bytes: Callable[[int], bytes], y: float, show_ids: bool
+) -> Iterator[Shape]:
+    yield Label(MARGIN, y + 22, amount(len(ids), "piece"))
+    spelt = [token_bytes(token_id) for token_id in ids[:SHOWN]]
+    for (column, width), own, token_id in zip(_layout(spelt)[0], spelt, ids, strict=False):
+        fill = BLUE if len(own) == 1 else ORANGE
+        yield _box(column, width, y, 44, own.hex(" "), str(token_id) if show_ids else "", fill)
+
+
+def _merged_places(step: Application) -> list[int]:
+    places, at = [], 0
+    for token_id in step.after:
+        kept = step.before[at] == token_id
+        if not kept:
+            places.append(at)
+        at += 1 if kept else 2
+    return places
+
+
+def _utf8(content: bytes | str) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    try:
+        return content.encode()
+    except UnicodeEncodeError as error:
+        raise LoneSurrogateError(position=error.start, code_point=ord(content[error.start])) from error
+
+
+def _characters(data: bytes) -> Iterator[tuple[str | None, int, int]]:
+    """Yield each character with its span in bytes; a byte that is no part of one is None."""
+    start = 0
+    for character in data.decode("utf-8", "surrogateescape"):
+        stray = "\udc80" <= character <= "\udcff"
+        end = start + (1 if stray else len(character.encode()))
+        yield None if stray else character, start, end
+        start = end
+
+
+def _character_lines(character: str | None) -> tuple[str, str]:
+    """Return what stands in a character's box: it, and its code point where eyes cannot tell."""
+    if character is None:
+        return "none", ""
+    if not character.isprintable():
+        return "U+", f"{ord(character):04X}"
+    return glyph(character), f"U+{ord(character):04X}" if ord(character) > 127 else ""
+
+
+def _torn(characters: list[tuple[str | None, int, int]], spelt: list[bytes]) -> dict[int, str]:
+    """Return, for each token border inside a character, its place in bytes and the character."""
+    borders = set(accumulate(map(len, spelt)))
+    return {
+        border: glyph(character)
+        for character, start, end in characters
+        if character
+        for border in range(start + 1, end)
+        if border in borders
+    }
+
+
+def _layout(spelt: Sequence[bytes]) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return (column, width) of each token that is drawn, and the column of each byte that is."""
+    tokens: list[tuple[int, int]] = []
+    columns: list[int] = []
+    column = 0
+    for own in spelt:
+        width = len(own) or 1
+        if tokens and column + width > SHOWN:
+            return tokens, columns
+        tokens.append((column, min(width, SHOWN)))
+        columns += range(column, min(column + len(own), SHOWN))
+        column += width
+    return tokens, columns + list(range(column, SHOWN))  # room for bytes that no token stands for
+
+
+def _box(column: int, width: int, y: float, height: float, *args: Any, **options: Any) -> Box:
+    return Box(LEFT + CELL * column, y, CELL * min(width, SHOWN - column), height, *args, **options)
+
+
+def _hex(data: bytes, limit: int = 12) -> str:
+    return data[:limit].hex(" ") + " …" * (len(data) > limit)
+
+
+def _counted(data: bytes) -> str:
+    return f"{amount(len(data), 'byte')} {_hex(data)}".strip()
