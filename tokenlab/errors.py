@@ -89,6 +89,13 @@ class TokenBytesLimitError(TokenLabError):
     limit: int
 
 
+class TooManySymbolsError(TokenLabError):
+    """More symbols than training over words can name by characters."""
+
+    message = "training over words names at most {limit} symbols, and needs one more"
+    limit: int
+
+
 class LayoutOverflowError(TokenLabError):
     """More merges than 32-bit IDs can number."""
 
@@ -217,53 +224,6 @@ class ComponentError(TokenLabError):
     field: str
     expected: str
     found: str
-
-
-class UndecodableIdError(TokenLabError):
-    """An ID that no token of the vocabulary has, in decoding."""
-
-    message = "position {position}: no token has ID {token_id}"
-    position: int
-    token_id: int
-
-
-# Chapter 6: the pipeline, text side.
-
-
-class PatternError(TokenLabError):
-    """A regular expression that cannot be used."""
-
-    message = "pattern {pattern!r}: {reason}"
-    pattern: str
-    reason: str
-
-
-class PatternTimeoutError(TokenLabError):
-    """A regular expression that runs without end on some text."""
-
-    message = "pattern {pattern!r}: no end after {seconds:g} s on a text of {length} characters"
-    pattern: str
-    seconds: float
-    length: int
-
-
-class CharacterMapError(TokenLabError):
-    """A precompiled character map that leads out of itself."""
-
-    message = "character map, byte {offset}: expected {expected}, found {found}"
-    offset: int
-    expected: str
-    found: str
-
-
-class ComponentValueError(TokenLabError):
-    """A component field with a value that it cannot have."""
-
-    message = "{component}.{field}: expected {expected}, found {found!r}"
-    component: str
-    field: str
-    expected: str
-    found: object
 
 
 # Chapter 7: the file formats.
@@ -405,3 +365,58 @@ class LegacyTxtError(TokenLabError):
 
 class LegacyTxtWarning(TokenLabWarning):
     """Something in a legacy text file that is wrong and does no harm."""
+
+
+# Chapter 8: chat templates.
+
+
+class ChatTemplateError(TokenLabError):
+    """A template that is not well formed, or that could not be rendered."""
+
+    message = "line {line} of the template: {reason}"
+    line: int | None
+    reason: str
+
+
+class TemplateLimitError(TokenLabError):
+    """A template that asks for more than `TemplateLimits` allows."""
+
+    message = "line {line} of the template: more than {limit}={allowed} (TemplateLimits can raise it)"
+    limit: str
+    allowed: float
+    line: int | None = None
+
+    def __init__(self, detail: str = "", *, line: int | None = None, **facts: Any) -> None:
+        super().__init__(detail, line=line, **facts)
+
+
+class ChatInputError(TokenLabError):
+    """Messages, tools, documents or settings that no template can be given."""
+
+    message = "{where}: expected {expected}, found {found}"
+    where: str
+    expected: str
+    found: str
+
+
+class UntraceableTextError(TokenLabError):
+    """A control token of which nobody can say whether the template or the data wrote it."""
+
+    message = (
+        "character {position}: {token!r} in the rendered text holds characters that the template computed from data "
+        "in a way that cannot be followed (or from a number), so nobody can say who wrote it"
+    )
+    position: int
+    token: str
+
+
+class ControlTokenInTextError(TokenLabError):
+    """A tokenizer whose model makes a control token out of ordinary characters."""
+
+    message = "token ID {token_id} ({token!r}) is a control token, and this tokenizer's model makes it from plain text"
+    token_id: int
+    token: str
+
+
+class DoubledBosWarning(TokenLabWarning):
+    """Both the template and the tokenizer insert BOS."""
