@@ -1,0 +1,2 @@
+def encode_marked(tokenizer, marked):
+    raise NotImplementedError

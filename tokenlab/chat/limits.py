@@ -1,0 +1,110 @@
+"""What a chat template may use up: length, steps, memory, time.
+
+Chapter 08. Templates come from strangers, and one line of Jinja can ask for a gigabyte; source 000 shows them
+travelling inside model files. Every text, list and step of a rendering is counted against one `Budget`.
+"""
+
+from __future__ import annotations
+
+import time
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from tokenlab.errors import TemplateLimitError
+
+
+
+OBJECT_OVERHEAD = 50  # what one object costs beside its characters, in code points: many small texts are not small
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateLimits:
+    """How far one rendering may go; raise a limit with `TemplateLimits(max_length=…)`.
+
+    Args:
+        max_length: code points in one text, rendered or intermediate; also the weight of one list or mapping.
+        max_steps: loop iterations, calls, filters and operators.
+        max_produced: code points and list items made in all, which bounds memory.
+        max_bits: size of one integer.
+        max_seconds: wall-clock time.
+
+    >>> TemplateLimits(max_steps=10).max_steps
+    10
+    """
+
+    max_length: int = 8_000_000
+    max_steps: int = 1_000_000
+    max_produced: int = 100_000_000
+    max_bits: int = 10_000
+    max_seconds: float = 10.0
+
+
+class Budget:
+    """The counters of one rendering.
+
+    >>> budget = Budget(TemplateLimits(max_length=10))
+    >>> budget.spend(4)
+    4
+    >>> budget.spend(40)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    tokenlab.errors.TemplateLimitError: ... more than max_length=10 (TemplateLimits can raise it)
+    """
+
+    __slots__ = ("deadline", "limits", "produced", "steps")
+
+    def __init__(self, limits: TemplateLimits) -> None:
+        self.limits = limits
+        self.steps = 0
+        self.produced = 0
+        self.deadline = time.monotonic() + limits.max_seconds
+
+    def step(self) -> None:
+        """Count one step, and look at the clock."""
+        self.steps += 1
+        if self.steps > self.limits.max_steps:
+            raise TemplateLimitError(limit="max_steps", allowed=self.limits.max_steps)
+        if time.monotonic() > self.deadline:
+            raise TemplateLimitError(limit="max_seconds", allowed=self.limits.max_seconds)
+
+    def afford(self, length: int) -> None:
+        """Refuse a text or list of `length` before it is made."""
+        if length > self.limits.max_length:
+            raise TemplateLimitError(limit="max_length", allowed=self.limits.max_length)
+
+    def afford_bits(self, bits: int) -> None:
+        """Refuse an integer of so many bits before it is made."""
+        if bits > self.limits.max_bits:
+            raise TemplateLimitError(limit="max_bits", allowed=self.limits.max_bits)
+
+    def spend(self, length: int) -> int:
+        """Count a text or list of `length`, and return that length."""
+        self.afford(length)
+        self.produced += length + OBJECT_OVERHEAD
+        if self.produced > self.limits.max_produced:
+            raise TemplateLimitError(limit="max_produced", allowed=self.limits.max_produced)
+        if time.monotonic() > self.deadline:
+            raise TemplateLimitError(limit="max_seconds", allowed=self.limits.max_seconds)
+        return length
+
+    def weigh(self, value: Any) -> int:
+        """Return the size of a value written out as a tree, counting what it holds twice twice.
+
+        A list that holds one list twice, which holds another twice, and so on, takes no memory but doubles with
+        each level as soon as it is printed, compared or sorted; so every list that a template makes is weighed.
+        """
+        weight, waiting = 0, [value]
+        while waiting:
+            item = waiting.pop()
+            weight += 1 + (len(item) if isinstance(item, str) else 0)
+            self.afford(weight)
+            if isinstance(item, dict):
+                waiting += (*item.keys(), *item.values())
+            elif isinstance(item, (list, tuple)):
+                waiting += item
+        return self.spend(weight)
+
+
+#: The budget of the rendering that is under way. Outside of one there is nothing to bound.
+current_budget: ContextVar[Budget] = ContextVar("current_budget")

@@ -1,0 +1,261 @@
+"""Text that knows, for each of its characters, who wrote it: the template, or the data it was given.
+
+Chapter 08, after source 003 (a contract between ordinary text and the control channel). A chat template is a
+program on strings: it trims, slices, splits and joins what the messages hold. `MarkedText` goes through all of
+that and keeps its marks, so that at the end one can say which characters may form a control token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, SupportsIndex
+
+from tokenlab.chat.limits import current_budget
+
+TEMPLATE = b"t"  # the template wrote it: may form control tokens
+DATA = b"d"  # a message, document, tool or variable holds it: never forms one
+UNTRACEABLE = b"?"  # a mixture that went through an operation that cannot be followed, or a number
+
+
+class MarkedText(str):
+    """A `str` with one mark for each code point, kept by everything that a template may do with a string.
+
+    Args:
+        text: any text, n code points.
+        marks: n bytes, each of them TEMPLATE, DATA or UNTRACEABLE.
+
+    >>> content = MarkedText(" <|end|> ", DATA * 9)
+    >>> text = MarkedText("A:", TEMPLATE * 2) + content.strip()
+    >>> str(text), text.marks
+    ('A:<|end|>', b'ttddddddd')
+    """
+
+    __slots__ = ("marks",)
+    marks: bytes
+
+    def __new__(cls, text: str, marks: bytes) -> MarkedText:
+        made = super().__new__(cls, text)
+        made.marks = marks
+        if budget := current_budget.get(None):
+            budget.spend(len(marks))
+        return made
+
+    def __str__(self) -> str:
+        return self
+
+    def __getitem__(self, key: SupportsIndex | slice) -> MarkedText:
+        piece = super().__getitem__(key)
+        return MarkedText(piece, self.marks[key] if isinstance(key, slice) else bytes([self.marks[key]]))
+
+    def __iter__(self) -> Iterator[MarkedText]:
+        return (self[i] for i in range(len(self)))
+
+    def __add__(self, other: str) -> MarkedText:
+        return joined((self, other)) if isinstance(other, str) else NotImplemented
+
+    def __radd__(self, other: str) -> MarkedText:
+        return joined((other, self)) if isinstance(other, str) else NotImplemented
+
+    def __mul__(self, count: SupportsIndex) -> MarkedText:
+        _afford(len(self) * max(0, count.__index__()))
+        return MarkedText(super().__mul__(count), self.marks * count.__index__())
+
+    __rmul__ = __mul__
+
+    def __mod__(self, values: Any) -> MarkedText:
+        return percent(self, values)
+
+    def join(self, parts: Iterable[str]) -> MarkedText:
+        return joined(parts, self)
+
+    def lstrip(self, chars: str | None = None) -> MarkedText:
+        return self[len(self) - len(super().lstrip(chars)) :]
+
+    def rstrip(self, chars: str | None = None) -> MarkedText:
+        return self[: len(super().rstrip(chars))]
+
+    def strip(self, chars: str | None = None) -> MarkedText:
+        return self.lstrip(chars).rstrip(chars)
+
+    def removeprefix(self, prefix: str) -> MarkedText:
+        return self[len(prefix) :] if self.startswith(prefix) else self
+
+    def removesuffix(self, suffix: str) -> MarkedText:
+        return self[: len(self) - len(suffix)] if self.endswith(suffix) else self
+
+    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[Any]:
+        return self._located(super().split(sep, maxsplit), sep)
+
+    def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[Any]:
+        return self._located(super().rsplit(sep, maxsplit), sep)
+
+    def splitlines(self, keepends: bool = False) -> list[Any]:
+        return self._located(super().splitlines(keepends), None)
+
+    def partition(self, sep: str) -> tuple[Any, Any, Any]:
+        head, middle, tail = self._located(super().partition(sep), "")
+        return head, middle, tail
+
+    def rpartition(self, sep: str) -> tuple[Any, Any, Any]:
+        head, middle, tail = self._located(super().rpartition(sep), "")
+        return head, middle, tail
+
+    def replace(self, old: str, new: str, count: SupportsIndex = -1) -> MarkedText:
+        if old:
+            return joined(self.split(old, count), new)
+        _afford(len(self) + (len(self) + 1) * len(new))
+        return opaque(lambda: str.replace(self, old, new, count), self, new)
+
+    def upper(self) -> MarkedText:
+        return self._recased(str.upper)
+
+    def lower(self) -> MarkedText:
+        return self._recased(str.lower)
+
+    def title(self) -> MarkedText:
+        return self._recased(str.title)
+
+    def capitalize(self) -> MarkedText:
+        return self._recased(str.capitalize)
+
+    def swapcase(self) -> MarkedText:
+        return self._recased(str.swapcase)
+
+    def casefold(self) -> MarkedText:
+        return self._recased(str.casefold)
+
+    def center(self, width: SupportsIndex, fillchar: str = " ") -> MarkedText:
+        return self._padded(str.center, width, fillchar)
+
+    def ljust(self, width: SupportsIndex, fillchar: str = " ") -> MarkedText:
+        return self._padded(str.ljust, width, fillchar)
+
+    def rjust(self, width: SupportsIndex, fillchar: str = " ") -> MarkedText:
+        return self._padded(str.rjust, width, fillchar)
+
+    def _located(self, pieces: Iterable[str], gap: str | None) -> list[MarkedText]:
+        """Find pieces that follow each other here, `gap` apart; None: white space, which no piece starts with."""
+        found, start = [], 0
+        for piece in pieces:
+            if gap is None:
+                start = self.find(piece, start)
+            found.append(self[start : start + len(piece)])
+            start += len(piece) + len(gap or "")
+        return found
+
+    def _recased(self, change: Callable[[str], str]) -> MarkedText:
+        """A letter may become several (ß, SS); such a text is followed letter by letter."""
+        text = change(self)
+        if len(text) == len(self):
+            return MarkedText(text, self.marks)
+        marks = b"".join(
+            self.marks[i : i + 1] * len(change(letter)) for i, letter in enumerate(str.__iter__(self))
+        )
+        return MarkedText(text, marks) if len(marks) == len(text) else opaque(lambda: text, self)
+
+    def _padded(self, pad: Callable[..., str], width: SupportsIndex, fillchar: str) -> MarkedText:
+        _afford(width.__index__())
+        return opaque(lambda: pad(self, width, fillchar), self, fillchar)
+
+
+def marks_of(text: str) -> bytes:
+    """Return the marks of a text: UNTRACEABLE for a plain `str`, whose writer nobody recorded."""
+    return text.marks if isinstance(text, MarkedText) else UNTRACEABLE * len(text)
+
+
+def mark(value: Any, writer: bytes) -> Any:
+    """Return a copy of a JSON-like value in which every string, keys included, is marked with its writer.
+
+    >>> mark({"role": ["user"]}, DATA)["role"][0].marks
+    b'dddd'
+    """
+    if isinstance(value, str):
+        return MarkedText(str.__str__(value), writer * len(value))
+    if isinstance(value, dict):
+        return {mark(key, writer): mark(item, writer) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(mark(item, writer) for item in value)
+    return value
+
+
+def strings_in(value: Any) -> Iterator[str]:
+    """Yield the strings of a JSON-like value, keys before their values, in the order in which it is written."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from strings_in(key)
+            yield from strings_in(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from strings_in(item)
+
+
+def joined(parts: Iterable[str], separator: str = "") -> MarkedText:
+    """Return `separator.join(parts)`, each character with the mark it had.
+
+    >>> joined(["x", MarkedText("y", DATA)]).marks
+    b'?d'
+    """
+    parts = list(parts)
+    _afford(sum(map(len, parts)) + len(separator) * max(0, len(parts) - 1))
+    return MarkedText(str.join(separator, parts), marks_of(separator).join(map(marks_of, parts)))
+
+
+def opaque(make: Callable[[], str], *sources: Any) -> MarkedText:
+    """Return the text that `make` makes of sources in a way that no mark survives.
+
+    Where one writer wrote all the sources, that writer wrote the result. Else the result is UNTRACEABLE, and
+    encoding refuses a control token that would need one of its characters.
+    """
+    if budget := current_budget.get(None):
+        budget.weigh(sources)
+    writers = {writer for text in strings_in(sources) for writer in set(marks_of(text))}
+    text = make()
+    return MarkedText(text, (bytes(writers) if len(writers) == 1 else UNTRACEABLE) * len(text))
+
+
+_CONVERSION = re.compile(
+    r"%(?:\((?P<key>[^()]*)\))?(?P<shape>[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+)?)?)[hlL]?(?P<kind>.)", re.S
+)
+
+
+def percent(form: MarkedText, values: Any) -> MarkedText:
+    """Return `form % values`; what a plain `%s` or `%(key)s` puts in keeps its marks.
+
+    >>> (MarkedText("<%s>", TEMPLATE * 4) % MarkedText("a", DATA)).marks
+    b'tdt'
+    """
+    parts: list[str] = []
+    rest = iter(values if isinstance(values, tuple) else (values,))
+    end = 0
+    for found in _CONVERSION.finditer(form):
+        parts.append(form[end : found.start()])
+        end = found.end()
+        key, shape, kind = found.group("key", "shape", "kind")
+        if kind == "%":
+            parts.append(form[found.start() : found.start() + 1])
+            continue
+        for number in re.findall(r"\d+", shape):
+            _afford(int(number[:12]))
+        stars = [next(rest, 0) for _ in range(shape.count("*"))]
+        for star in stars:
+            _afford(star if isinstance(star, int) else 0)
+        value = values[key] if key is not None and isinstance(values, dict) else next(rest, None)
+        if kind == "s" and not shape and isinstance(value, str):
+            parts.append(value)
+        else:
+            conversion = "%" + shape + kind
+            arguments = (*stars, value)
+            parts.append(opaque(lambda c=conversion, a=arguments: str.__mod__(c, a), value))  # type: ignore[misc]
+        _afford(sum(map(len, parts)))
+    parts.append(form[end:])
+    result = joined(parts)
+    text = str.__mod__(form, values)
+    return result if result == text else opaque(lambda: text, form, values)
+
+
+def _afford(length: int) -> None:
+    if budget := current_budget.get(None):
+        budget.afford(length)

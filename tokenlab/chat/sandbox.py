@@ -1,0 +1,316 @@
+"""The Jinja2 sandbox in which chat templates run: the field's dialect, marked text, and a budget.
+
+Chapter 08, after source 000 (what templates use) and Jinja2's own documentation of its sandbox. The dialect is the
+one that `transformers` gives its templates. Everything that a template writes reaches the program as `MarkedText`.
+
+Left out on purpose: filters for web pages (`urlize`, `xmlattr`, `striptags`), slow or random ones (`pprint`,
+`wordwrap`, `random`, `lipsum`). `safe` changes nothing, since nothing is escaped here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial, wraps
+from typing import Any
+
+from jinja2 import nodes
+from jinja2.compiler import CodeGenerator, Frame
+from jinja2.exceptions import SecurityError, TemplateError
+from jinja2.ext import Extension, LoopControlExtension
+from jinja2.filters import make_attrgetter
+from jinja2.parser import Parser
+from jinja2.runtime import Context
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
+from jinja2.utils import Namespace, pass_context, pass_environment
+
+from tokenlab.chat.limits import Budget, TemplateLimits, current_budget
+from tokenlab.chat.marked import TEMPLATE, UNTRACEABLE, MarkedText, joined, mark, marks_of, opaque
+
+STRING_METHODS = frozenset(
+    "capitalize casefold center count endswith find index isalnum isalpha isascii isdecimal isdigit isidentifier "
+    "islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip partition removeprefix "
+    "removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase "
+    "title upper".split()
+)
+LEFT_OUT = ("urlize", "xmlattr", "striptags", "pprint", "wordwrap", "random")
+SIZED_FILTERS = frozenset(
+    {"batch", "center", "indent", "round", "slice", "truncate"}
+)  # a number asks for memory
+EACH = "each item"  # filter and variable names that hold a space: no template can spell them
+ASSISTANT_PARTS = "assistant parts"
+INDENT_DEPTH = 1000  # JSON nests no deeper than Python's stack
+
+
+def budget() -> Budget:
+    """Return the budget of the rendering under way (compiling counts as one, since constants are folded there)."""
+    return current_budget.get(None) or Budget(TemplateLimits())
+
+
+def text(value: Any) -> MarkedText:
+    """Return what printing a value writes."""
+    if isinstance(value, MarkedText):
+        return value
+    if isinstance(value, (dict, list, tuple)):
+        return opaque(lambda: str(value), value)
+    written = str(value)
+    return MarkedText(written, UNTRACEABLE * len(written))
+
+
+def weighed(value: Any) -> Any:
+    """Return a value, counted against the budget if it is a list or a mapping that the template has just made."""
+    if isinstance(value, (dict, list, tuple)):
+        budget().weigh(value)
+    return value
+
+
+def each(items: Iterable[Any]) -> Iterator[Any]:
+    """Yield items, each one a step of the budget."""
+    for item in items:
+        budget().step()
+        yield item
+
+
+# Filters and functions of the dialect
+
+
+@pass_environment
+def join(environment: Sandbox, value: Iterable[Any], d: Any = "", attribute: Any = None) -> MarkedText:
+    """Jinja2's `join`, which would lose the marks."""
+    if attribute is not None:
+        value = map(make_attrgetter(environment, attribute), value)
+    return joined([text(item) for item in each(value)], text(d))
+
+
+def indent(s: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> MarkedText:
+    """Jinja2's `indent`, which would lose the marks."""
+    margin = width if isinstance(width, str) else MarkedText(" " * width, TEMPLATE * width)
+    lines = (text(s) + MarkedText("\n", TEMPLATE)).splitlines()
+    indented = [margin + line if ((line or blank) if i else first) else line for i, line in enumerate(lines)]
+    return joined(indented, MarkedText("\n", TEMPLATE))
+
+
+def tojson(
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | str | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> MarkedText:
+    """Write JSON as the field does: no HTML escapes, non-ASCII as it is; each string keeps its marks."""
+    budget().weigh(value)
+    budget().afford(INDENT_DEPTH * (len(indent) if isinstance(indent, str) else indent or 0))
+    dumps = partial(json.dumps, ensure_ascii=ensure_ascii)
+    encoder = json.JSONEncoder(
+        ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+    )
+    written = "".join(chunk for chunk in encoder.iterencode(value) if budget().spend(len(chunk)) >= 0)
+    marks = bytearray(opaque(lambda: written, value).marks)
+    end = 0
+    for string in _json_strings(value, sort_keys):
+        quoted = dumps(string)
+        start = written.index(
+            quoted, end
+        )  # exact: what is written between two strings holds no quotation mark
+        end = start + len(quoted)
+        writers = marks_of(string)
+        if len(set(writers)) == 1:
+            marks[start:end] = writers[:1] * len(quoted)
+        else:
+            escaped = (
+                writers[i : i + 1] * (len(dumps(letter)) - 2) for i, letter in enumerate(str.__iter__(string))
+            )
+            marks[start + 1 : end - 1] = b"".join(escaped)
+    return MarkedText(written, bytes(marks))
+
+
+def _json_strings(value: Any, sort_keys: bool) -> Iterator[str]:
+    """Yield the strings of a value as JSON writes them: in its order, and with keys that are always strings."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in sorted(value.items()) if sort_keys else value.items():
+            yield key if isinstance(key, str) else json.dumps(key)
+            yield from _json_strings(item, sort_keys)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _json_strings(item, sort_keys)
+
+
+def raise_exception(message: Any) -> None:
+    """Stop the rendering with the template's own message."""
+    raise TemplateError(str.__str__(text(message)))
+
+
+class TemplateNamespace(Namespace):
+    """`namespace()`: no private names, and no way to print what it holds."""
+
+    def __init__(*args: Any, **kwargs: Any) -> None:
+        Namespace.__init__(args[0])
+        for name, value in dict(*args[1:], **kwargs).items():
+            args[0][name] = value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if str(name).startswith("_"):
+            raise SecurityError(f"a namespace holds no private name such as {name!r}")
+        super().__setitem__(name, value)
+
+    def __repr__(self) -> str:
+        return "<Namespace>"
+
+
+class Formatter(SandboxedFormatter):
+    """`str.format` in the sandbox, keeping the marks of what it puts in."""
+
+    def vformat(self, format_string: str, args: Any, kwargs: Any) -> MarkedText:
+        form = text(format_string)
+        parts: list[str] = []
+        automatic = iter(range(len(args)))
+        for literal, field, spec, conversion in self.parse(form):
+            parts.append(opaque(partial(str, literal), form))
+            if field is None:
+                continue
+            if field == "" or field[0] in ".[":
+                field = f"{next(automatic, len(args))}{field}"
+            value = self.convert_field(self.get_field(field, args, kwargs)[0], conversion)
+            spec = str.__str__(self.vformat(spec, args, kwargs)) if spec else ""
+            for number in filter(str.isdigit, "".join(c if c.isdigit() else " " for c in spec).split()):
+                budget().afford(int(number[:12]))
+            plain = not spec and isinstance(value, str)
+            parts.append(value if plain else opaque(partial(format, value, spec), value))
+        return joined(parts)
+
+
+class Generation(Extension):
+    """The block `{% generation %}`, which says what the assistant is meant to have written."""
+
+    tags = {"generation"}
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        return nodes.CallBlock(self.call_method("remember"), [], [], body).set_lineno(line)
+
+    @pass_context
+    def remember(self, context: Context, caller: Callable[[], MarkedText]) -> MarkedText:
+        """Keep the block's text, so that the renderer knows it when it comes out."""
+        written = caller()
+        context.resolve(ASSISTANT_PARTS).append(written)
+        return written
+
+
+class MarkingCodeGenerator(CodeGenerator):
+    """Jinja2's compiler, with the template's literals marked and its loops counted."""
+
+    def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
+        for loop in list(node.find_all(nodes.For)):
+            loop.iter = nodes.Filter(loop.iter, EACH, [], [], None, None, lineno=loop.iter.lineno)
+        node.set_environment(self.environment)
+        super().visit_Template(node, frame)
+
+    def visit_Const(self, node: nodes.Const, frame: Frame) -> None:
+        if isinstance(node.value, (str, dict, list, tuple)):
+            self.write(f"environment.written({node.value!r})")
+        else:
+            super().visit_Const(node, frame)
+
+    def _output_const_repr(self, group: Iterable[Any]) -> str:
+        return f"environment.written({''.join(group)!r})"
+
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
+        self.write("environment.tilde((")
+        for part in node.nodes:
+            self.visit(part, frame)
+            self.write(", ")
+        self.write("))")
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """The environment of chat templates."""
+
+    code_generator_class = MarkingCodeGenerator
+    intercepted_binops = frozenset({"+", "*", "/", "//", "%", "**"})
+    concat = staticmethod(joined)
+
+    def __init__(self, strftime_now: Callable[[str], str]) -> None:
+        super().__init__(
+            trim_blocks=True, lstrip_blocks=True, extensions=[Generation, LoopControlExtension], finalize=text
+        )
+        self.filters.update(join=join, indent=indent, tojson=tojson, safe=text, string=text)
+        self.filters = {
+            name: self._counted(name, function)
+            for name, function in self.filters.items()
+            if name not in LEFT_OUT
+        }
+        self.filters[EACH] = each
+        self.globals.pop("lipsum")
+        self.globals.update(
+            namespace=TemplateNamespace,
+            dict=lambda *args, **kwargs: dict(*args, **kwargs),
+            raise_exception=raise_exception,
+            strftime_now=partial(self._strftime, strftime_now),
+        )
+
+    @staticmethod
+    def written(value: Any) -> Any:
+        """Mark a literal of the template."""
+        return mark(value, TEMPLATE)
+
+    @staticmethod
+    def tilde(parts: Iterable[Any]) -> MarkedText:
+        """The operator `~`."""
+        budget().step()
+        return joined([text(part) for part in parts])
+
+    @staticmethod
+    def _strftime(clock: Callable[[str], str], form: Any) -> MarkedText:
+        budget().afford(256 * len(form))
+        return opaque(lambda: clock(str.__str__(form)), form)
+
+    @staticmethod
+    def _counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A filter that counts what it makes, and whose texts are marked."""
+
+        @wraps(function)
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            budget().step()
+            if name in SIZED_FILTERS:
+                for number in (*args[1:], *kwargs.values()):
+                    budget().afford(abs(number) if isinstance(number, int) else 0)
+            made = function(*args, **kwargs)
+            if isinstance(made, str) and not isinstance(made, MarkedText):
+                return opaque(lambda: str.__str__(made), args, kwargs)
+            return each(made) if isinstance(made, Iterator) else weighed(made)
+
+        return counted
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        budget().step()
+        if isinstance(left, int) and isinstance(right, int):
+            sizes = left.bit_length(), right.bit_length()
+            bits = sizes[0] * max(right, 1) if operator == "**" else sum(sizes)
+            budget().afford_bits(bits)
+        for items, count in ((left, right), (right, left)):
+            if operator == "*" and isinstance(items, (list, tuple)) and isinstance(count, int):
+                budget().afford(len(items) * count)
+        if operator in "*%" and type(left) is str:
+            left = text(left)
+        return weighed(super().call_binop(context, operator, left, right))
+
+    def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        budget().step()
+        return weighed(super().call(context, function, *args, **kwargs))
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        if isinstance(obj, str):
+            return attr in STRING_METHODS
+        return not isinstance(obj, (int, float, bytes)) and super().is_safe_attribute(obj, attr, value)
+
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        form, name = getattr(value, "__self__", None), getattr(value, "__name__", "")
+        if not isinstance(form, str) or name not in ("format", "format_map"):
+            return None
+        formatter = Formatter(self)
+        if name == "format_map":
+            return lambda mapping: formatter.vformat(form, (), mapping)
+        return lambda *args, **kwargs: formatter.vformat(form, args, kwargs)

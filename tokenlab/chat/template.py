@@ -1,0 +1,396 @@
+"""Chat templates: a conversation goes in, the text that the model was trained on comes out.
+
+Chapter 08, after source 000 (where templates are stored and what they use). The same conversation gives the same
+text as in `transformers`.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tokenlab.chat.encoding import encode_marked
+from tokenlab.chat.limits import Budget, TemplateLimits, current_budget
+from tokenlab.chat.marked import DATA, TEMPLATE, MarkedText, joined, mark
+from tokenlab.errors import ChatInputError, ChatTemplateError, TemplateLimitError, TokenLabError
+
+if TYPE_CHECKING:
+    from tokenlab.pipeline.tokenizer import Tokenizer
+
+#: Roles that the field defines. A caller picks one of them; anything else in a message is data.
+ROLES = frozenset({"assistant", "developer", "function", "ipython", "model", "system", "tool", "user"})
+#: Where a message may carry its reasoning; templates read the first or the second.
+REASONING_FIELDS = ("reasoning_content", "thinking", "reasoning")
+CONTINUE_TAG = "CONTINUE_FINAL_MESSAGE_TAG "  # the blank tells whether the template trims
+
+
+def now(form: str) -> str:
+    """Return the local time in a `strftime` form."""
+    return datetime.now().strftime(form)
+
+
+class ChatTemplate:
+    """A Jinja2 chat template, or several named ones, run in a sandbox and within limits.
+
+    Args:
+        source: one template, or named ones: {"default": …, "tool_use": …} or [{"name": …, "template": …}, …].
+            "tool_use" is used where tools are given, "default" otherwise.
+        bos_token, eos_token: control tokens that the template may write by name; None: undefined in the template.
+        limits: how much one rendering may use up.
+        strftime_now: the clock that templates ask for the date.
+
+    Raises:
+        ChatTemplateError: a template is not well formed.
+
+    >>> template = ChatTemplate("{% for m in messages %}<|{{ m.role }}|>{{ m.content | trim }}{% endfor %}")
+    >>> template.render([{"role": "user", "content": " hi "}])
+    '<|user|>hi'
+    >>> template.render("hi")
+    '<|user|>hi'
+    """
+
+    def __init__(
+        self,
+        source: str | Mapping[str, str] | Sequence[Mapping[str, str]],
+        *,
+        bos_token: str | None = None,
+        eos_token: str | None = None,
+        limits: TemplateLimits | None = None,
+        strftime_now: Callable[[str], str] = now,
+    ) -> None:
+        self.sources = _named_sources(source)
+        self.bos_token = bos_token
+        self.eos_token = eos_token
+        self.limits = limits or TemplateLimits()
+        from tokenlab.chat.sandbox import Sandbox  # Jinja2 is loaded when the first template is
+
+        sandbox = Sandbox(strftime_now)
+        self._templates = {}
+        for name, text in self.sources.items():
+            with self._bounded():
+                current_budget.get().afford(len(text))
+                self._templates[name] = sandbox.from_string(text)
+
+    @classmethod
+    def from_file(cls, path: str | Path, **options: Any) -> ChatTemplate:
+        """Read the template that a file carries; what kind of file it is, its content says.
+
+        Args:
+            path: a tokenizer_config.json, an llm_config.json (`jinja.chat_template`), a tokenizer file that holds
+                its template (`.mtok`), or a Jinja template.
+            options: keyword arguments of `ChatTemplate`; they go before what the file says.
+
+        Raises:
+            ChatInputError: the file holds no template.
+        """
+        return cls(**{**_found_in(Path(path).read_bytes(), str(path)), **options})
+
+    @classmethod
+    def from_tokenizer(cls, tokenizer: Tokenizer, **options: Any) -> ChatTemplate:
+        """Return the template that a tokenizer carries, with that tokenizer's BOS and EOS.
+
+        Raises:
+            ChatInputError: it carries none.
+        """
+        found = {name: getattr(tokenizer, name) for name in ("bos_token", "eos_token")}
+        if not tokenizer.chat_template:
+            raise ChatInputError(where="tokenizer", expected="a chat template", found="none")
+        return cls(tokenizer.chat_template, **{**found, **options})
+
+    def render(
+        self,
+        messages: str | Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        documents: Sequence[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        **variables: Any,
+    ) -> str:
+        """Return the text of a conversation.
+
+        Args:
+            messages: mappings with "role" and "content" (a text, or a list of parts); a plain text stands for one
+                message of the user.
+            tools: JSON schemas of functions.
+            documents: mappings with "title" and "text".
+            add_generation_prompt: end where the assistant's next message begins.
+            continue_final_message: end inside the last message; a text names the field to continue.
+            variables: what else the template reads.
+
+        Raises:
+            ChatTemplateError: the template stopped, with its line.
+            TemplateLimitError: it asked for too much.
+            ChatInputError: it cannot be given these messages.
+        """
+        marked, _ = self._run(
+            messages, tools, documents, add_generation_prompt, continue_final_message, variables
+        )
+        return str.__str__(marked)
+
+    def render_with_spans(
+        self,
+        messages: str | Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        documents: Sequence[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        **variables: Any,
+    ) -> tuple[str, list[tuple[int, int]]]:
+        """Return the text of a conversation, and where the assistant's parts are in it.
+
+        Arguments and errors are those of `render`. The spans are (start, end) in code points, one for each
+        `{% generation %}` block in the order of the text. A template without such blocks has none: training on
+        them would train on nothing.
+
+        >>> ChatTemplate("A:{% generation %}{{ messages[0].content }}{% endgeneration %}").render_with_spans("hi")
+        ('A:hi', [(2, 4)])
+        """
+        marked, spans = self._run(
+            messages, tools, documents, add_generation_prompt, continue_final_message, variables
+        )
+        if None in spans:
+            raise ChatTemplateError(
+                line=None,
+                reason="a generation block inside a macro or a captured block has no place in the text",
+            )
+        return str.__str__(marked), [span for span in spans if span]
+
+    def encode(
+        self,
+        tokenizer: Tokenizer,
+        messages: str | Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        documents: Sequence[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        **variables: Any,
+    ) -> list[int]:
+        """Return the IDs of a conversation, in which only the template can have written control tokens.
+
+        Arguments and errors are those of `render`, and
+
+        Raises:
+            UntraceableTextError: the template computes a control token from data in a way that cannot be followed.
+            ControlTokenInTextError: the tokenizer's model makes a control token from ordinary characters.
+        """
+        marked, _ = self._run(
+            messages, tools, documents, add_generation_prompt, continue_final_message, variables
+        )
+        return encode_marked(tokenizer, marked)
+
+    def _run(
+        self,
+        messages: Any,
+        tools: Any,
+        documents: Any,
+        add_generation_prompt: bool,
+        continue_final_message: bool | str,
+        variables: Mapping[str, Any],
+    ) -> tuple[MarkedText, list[tuple[int, int] | None]]:
+        from tokenlab.chat.sandbox import ASSISTANT_PARTS
+
+        if continue_final_message and add_generation_prompt:
+            raise ChatInputError(
+                where="continue_final_message", expected="no add_generation_prompt beside it", found="both"
+            )
+        name = "tool_use" if tools is not None and "tool_use" in self._templates else "default"
+        with self._bounded():
+            chat = _checked_messages(messages)
+            parts: list[MarkedText] = []
+            given: dict[str, Any] = {
+                "messages": chat,
+                "tools": None if tools is None else _mappings(tools, "tools"),
+                "documents": None if documents is None else _mappings(documents, "documents"),
+                "add_generation_prompt": add_generation_prompt,
+                **{key: _data(value, key) for key, value in variables.items()},
+                ASSISTANT_PARTS: parts,
+            }
+            for token in ("bos_token", "eos_token"):
+                if (content := getattr(self, token)) is not None:
+                    given.setdefault(token, mark(content, TEMPLATE))
+            final = _tag_final_message(chat, continue_final_message, self.sources[name])
+            chunks: list[str] = []
+            spans: list[tuple[int, int] | None] = []
+            length = 0
+            for chunk in self._templates[name].generate(given):
+                spans += [None] * (len(parts) - len(spans))
+                if parts and chunk is parts[-1]:
+                    spans[-1] = (length, length + len(chunk))
+                chunks.append(chunk)
+                length += len(chunk)
+                current_budget.get().afford(length)
+            spans += [None] * (len(parts) - len(spans))
+            text = joined(chunks)
+            if final is not None:
+                text = _cut_at_tag(text, final)
+                spans = [(min(s[0], len(text)), min(s[1], len(text))) if s else None for s in spans]
+            return text, spans
+
+    @contextmanager
+    def _bounded(self) -> Iterator[None]:
+        """Count what is done against a new budget; turn what a template raises into errors that name its line."""
+        token = current_budget.set(Budget(self.limits))
+        try:
+            yield
+        except TemplateLimitError as error:
+            raise TemplateLimitError(**{**error.facts, "line": _line(error)}) from None
+        except TokenLabError:
+            raise
+        except RecursionError as error:
+            raise TemplateLimitError(limit="depth of nesting", allowed=0, line=_line(error)) from None
+        except Exception as error:  # a template can make Python raise anything
+            raise ChatTemplateError(line=_line(error), reason=f"{type(error).__name__}: {error}") from error
+        finally:
+            current_budget.reset(token)
+
+
+def _line(error: BaseException) -> int | None:
+    """The template's line: where its syntax broke, or the innermost one that was running."""
+    frames = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"
+    ]
+    found = (
+        None if isinstance(error, SyntaxError) else getattr(error, "lineno", None)
+    )  # Python's counts other lines
+    return found or (frames[-1] if frames else None)
+
+
+def _named_sources(source: Any) -> dict[str, str]:
+    if isinstance(source, str):
+        return {"default": source}
+    if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
+        source = {item.get("name"): item.get("template") for item in source}
+    if not isinstance(source, Mapping) or not all(
+        isinstance(text, str) for item in source.items() for text in item
+    ):
+        raise ChatInputError(
+            where="source", expected="a template, or templates by name", found=repr(source)[:60]
+        )
+    if "default" not in source:
+        raise ChatInputError(
+            where="source", expected="a template named 'default'", found=", ".join(source) or "none"
+        )
+    return dict(source)
+
+
+def _found_in(data: bytes, where: str) -> dict[str, Any]:
+    """The arguments of `ChatTemplate` that a file's bytes hold."""
+    if data.startswith(b"430 "):
+        from tokenlab.pipeline.tokenizer import Tokenizer
+
+        tokenizer = Tokenizer.from_bytes(data)
+        found = {
+            "source": tokenizer.chat_template,
+            "bos_token": tokenizer.bos_token,
+            "eos_token": tokenizer.eos_token,
+        }
+    else:
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ChatInputError(
+                where=where, expected="UTF-8 text", found=f"byte {error.start}: {error.reason}"
+            ) from None
+        try:
+            config = json.loads(text)
+        except (ValueError, RecursionError):
+            config = None
+        if not isinstance(config, dict):
+            return {"source": text}
+        inner = config.get("jinja")
+        config = inner if isinstance(inner, dict) else config
+        found = {"source": config.get("chat_template")}
+        for name in ("bos", "eos"):
+            token = config.get(f"{name}_token", config.get(name))
+            found[f"{name}_token"] = token.get("content") if isinstance(token, dict) else token
+    if not found["source"]:
+        raise ChatInputError(where=where, expected="a chat template", found="none")
+    return found
+
+
+def _data(value: Any, where: str) -> Any:
+    """A copy of what the caller gave, of plain JSON types, with each string marked as data."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return mark(value, DATA)
+    if isinstance(value, (int, float)):
+        return int(value) if isinstance(value, int) else float(value)
+    if isinstance(value, Mapping):
+        return {_data(key, where): _data(item, f"{where}.{key}") for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = (_data(item, f"{where}[{i}]") for i, item in enumerate(value))
+        return tuple(items) if isinstance(value, tuple) else list(items)
+    raise ChatInputError(
+        where=where, expected="text, a number, a list or a mapping", found=type(value).__name__
+    )
+
+
+def _mappings(items: Any, where: str) -> list[dict[str, Any]]:
+    """A copy of a list of mappings, as messages, tools and documents are."""
+    if not isinstance(items, Sequence) or isinstance(items, (str, bytes)):
+        raise ChatInputError(where=where, expected="a list of mappings", found=type(items).__name__)
+    for i, item in enumerate(items):
+        if not isinstance(item, Mapping):
+            hint = " (a function: give its JSON schema)" if callable(item) else ""
+            raise ChatInputError(
+                where=f"{where}[{i}]", expected="a mapping", found=type(item).__name__ + hint
+            )
+    return [_data(item, f"{where}[{i}]") for i, item in enumerate(items)]
+
+
+def _checked_messages(messages: Any) -> list[dict[str, Any]]:
+    """A copy of the messages, with reasoning under each name that templates read it by."""
+    chat = _mappings(
+        [{"role": "user", "content": messages}] if isinstance(messages, str) else messages, "messages"
+    )
+    for i, message in enumerate(chat):
+        if message.get("role") in ROLES:
+            message["role"] = mark(message["role"], TEMPLATE)
+        reasoning = next((message[key] for key in REASONING_FIELDS if message.get(key) is not None), None)
+        if reasoning is not None:
+            chat[i] = {"thinking": reasoning, **message, "reasoning_content": reasoning}
+    return chat
+
+
+def _tag_final_message(chat: list[dict[str, Any]], field: bool | str, source: str) -> str | None:
+    """Put a tag after the text to continue, and return that text; None where nothing is continued."""
+    if not field:
+        return None
+    name = field if isinstance(field, str) else "content"
+    where = "continue_final_message"
+    if not chat or chat[-1].get(name) is None:
+        raise ChatInputError(where=where, expected=f"a last message with {name!r}", found="none")
+    final = chat[-1][name]
+    names = [n for n in REASONING_FIELDS if chat[-1].get(n) == final] if name in REASONING_FIELDS else [name]
+    if not any(n in source for n in names):
+        raise ChatInputError(where=where, expected=f"a template that reads {name!r}", found="none of it")
+    tag = mark(CONTINUE_TAG, DATA)
+    if isinstance(final, str):
+        for n in names:
+            chat[-1][n] = final + tag
+        return final
+    for part in reversed(final if isinstance(final, (list, tuple)) else []):
+        if isinstance(part, dict) and isinstance(part.get("text"), str):
+            final = part["text"]
+            part["text"] = final + tag
+            return str(final)
+    raise ChatInputError(where=where, expected="text in the last message", found="none")
+
+
+def _cut_at_tag(text: MarkedText, final: str) -> MarkedText:
+    """Cut a rendered text behind the message to continue; where the template trimmed that, trim it here."""
+    place = text.rfind(CONTINUE_TAG.strip())
+    if place < 0 or final.strip() not in text:
+        raise ChatInputError(
+            where="continue_final_message",
+            expected="the last message in the rendered text",
+            found="none of it",
+        )
+    cut = text[:place]
+    return cut if text.startswith(CONTINUE_TAG, place) else cut.rstrip()
