@@ -226,6 +226,35 @@ class ComponentError(TokenLabError):
     found: str
 
 
+# Chapter 6: the text side of the pipeline (patterns, normalizers, the tokenizer itself).
+
+
+class PatternError(TokenLabError):
+    """A regular expression that cannot be used."""
+
+    message = "pattern {pattern!r}: {reason}"
+    pattern: str
+    reason: str
+
+
+class PatternTimeoutError(TokenLabError):
+    """A regular expression that runs without end on some text."""
+
+    message = "pattern {pattern!r}: no end after {seconds:.3g} s on a text of {length} characters"
+    pattern: str
+    seconds: float
+    length: int
+
+
+class CharacterMapError(TokenLabError):
+    """A precompiled character map that leads out of itself."""
+
+    message = "character map, byte {offset}: expected {expected}, found {found}"
+    offset: int
+    expected: str
+    found: str
+
+
 # Chapter 7: the file formats.
 
 

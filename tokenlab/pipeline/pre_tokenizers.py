@@ -1,11 +1,27 @@
-"""Pre-tokenizers: the second stage, text to pieces (chapter 6; component names and fields of tokenizer.json)."""
+"""Pre-tokenizers: the second stage, text to pieces (chapter 6; component names and fields of tokenizer.json).
+
+No token ever crosses the edge of a piece. Pieces know their original spans; empty ones are left out.
+"""
 
 from __future__ import annotations
 
+import re
+import string
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tokenlab.pipeline.patterns import Pattern
-from tokenlab.pipeline.text import AlignedText
+from tokenlab.errors import ComponentError
+from tokenlab.pipeline.byte_alphabet import to_byte_alphabet
+from tokenlab.pipeline.normalizers import prepend
+from tokenlab.pipeline.patterns import Pattern, find_regex
+from tokenlab.pipeline.text import WHITE_SPACE, AlignedText, CharacterTable
+
+GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
+PREPEND_SCHEMES = ("first", "always", "never")
+
+Span = tuple[int, int]
 
 
 class PreTokenizer:
@@ -17,57 +33,62 @@ class PreTokenizer:
         """Return the pieces of the text, none of them empty."""
         raise NotImplementedError
 
-    def split(self, text: str) -> list[tuple[str, tuple[int, int]]]:
+    def split(self, text: str) -> list[tuple[str, Span]]:
         """Return the pieces of the text and, in code points of `text`, the span of each."""
         return [(piece.text, piece.span(0, len(piece.text))) for piece in self.pre_tokenize(AlignedText.of(text))]
 
 
-@dataclass(frozen=True, slots=True)
-class ByteLevel(PreTokenizer):
-    """GPT-2's: split by its pattern, then write each byte as a printable character."""
-
-    add_prefix_space: bool = True
-    trim_offsets: bool = True
-    use_regex: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Whitespace(PreTokenizer):
-    r"""Keep runs of word characters and runs of other visible ones: `\w+|[^\w\s]+`."""
-
-
-@dataclass(frozen=True, slots=True)
-class WhitespaceSplit(PreTokenizer):
-    """Cut at white space and leave it out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Punctuation(PreTokenizer):
-    """Cut at each punctuation character."""
-
-    behavior: str = "Isolated"
-
-
-@dataclass(frozen=True, slots=True)
-class Digits(PreTokenizer):
-    """Cut numbers from the rest, each digit by itself or in runs."""
-
-    individual_digits: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Metaspace(PreTokenizer):
-    """SentencePiece's: a space is a visible character, and words begin with it.
+def cut(length: int, matches: Iterable[Span], behavior: str, *, invert: bool = False) -> list[Span]:
+    """Return the spans that a text of `length` characters is cut into at the matches (chapter 6).
 
     Arguments:
-        replacement: the one character that stands for a space.
-        prepend_scheme: "first", "always" or "never": whether text that does not begin with it gets one.
-        split_words: whether to cut before each one; tokenizer.json says "split", which is a method here.
-    """
+        length: code points of the text.
+        matches: spans from left to right, not overlapping.
+        behavior: one of BEHAVIORS: what becomes of a match.
+        invert: take what lies between the matches for the matches.
 
-    replacement: str = "▁"
-    prepend_scheme: str = "always"
-    split_words: bool = field(default=True, metadata={"json": "split"})
+    >>> [cut(8, [(0, 1), (1, 2), (4, 5), (5, 6), (7, 8)], behavior) for behavior in BEHAVIORS[2:4]]
+    [[(0, 1), (1, 2), (2, 5), (5, 6), (6, 8)], [(0, 1), (1, 4), (4, 5), (5, 7), (7, 8)]]
+    """
+    parts: list[tuple[int, int, bool]] = []
+    done = 0
+    for start, end in matches:
+        if done < start:
+            parts.append((done, start, invert))
+        parts.append((start, end, not invert))
+        done = end
+    if done < length:
+        parts.append((done, length, invert))
+    if behavior == "Removed":
+        return [(start, end) for start, end, is_match in parts if not is_match]
+    if behavior == "Isolated":
+        return [(start, end) for start, end, _ in parts]
+    if behavior == "MergedWithNext":
+        parts.reverse()
+    spans: list[Span] = []
+    previous = False
+    for start, end, is_match in parts:
+        merges = is_match == previous if behavior == "Contiguous" else is_match and not previous
+        if merges and spans:
+            spans[-1] = min(start, spans[-1][0]), max(end, spans[-1][1])
+        else:
+            spans.append((start, end))
+        previous = is_match
+    return spans[::-1] if behavior == "MergedWithNext" else spans
+
+
+def _pieces(aligned: AlignedText, spans: Iterable[Span]) -> list[AlignedText]:
+    return [aligned.slice(start, end) for start, end in spans if start < end]
+
+
+def _check(component: object, field_name: str, allowed: tuple[str, ...]) -> None:
+    if (value := getattr(component, field_name)) not in allowed:
+        raise ComponentError(
+            component=type(component).__name__, field=field_name, expected=" or ".join(allowed), found=repr(value)
+        )
+
+
+# --- By pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +100,168 @@ class Split(PreTokenizer):
         behavior: what becomes of a match: "Removed", "Isolated", "MergedWithPrevious", "MergedWithNext" or
             "Contiguous".
         invert: whether what lies between the matches counts as the matches.
+
+    >>> [piece for piece, _ in Split(Pattern("-"), "MergedWithPrevious").split("--ab--c-")]
+    ['-', '-', 'ab-', '-', 'c-']
     """
 
     pattern: Pattern
     behavior: str
     invert: bool = False
 
+    def __post_init__(self) -> None:
+        _check(self, "behavior", BEHAVIORS)
+
+    def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
+        matches = self.pattern.find(aligned.text)
+        return _pieces(aligned, cut(len(aligned.text), matches, self.behavior, invert=self.invert))
+
+
+@dataclass(frozen=True, slots=True)
+class ByteLevel(PreTokenizer):
+    """GPT-2's: split by its pattern, then write each byte of UTF-8 as one printable character.
+
+    Arguments:
+        add_prefix_space: put a space before a text that has none there.
+        trim_offsets: (for the post-processor of this name) leave white space out of the offsets.
+        use_regex: split by GPT-2's pattern; False where another pre-tokenizer has split already.
+
+    >>> ByteLevel(add_prefix_space=False).split("é a")
+    [('Ã©', (0, 1)), ('Ġa', (1, 3))]
+    """
+
+    add_prefix_space: bool = True
+    trim_offsets: bool = True
+    use_regex: bool = True
+
+    def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
+        if self.add_prefix_space and not aligned.text.startswith(" "):
+            aligned = prepend(aligned, " ")
+        pieces = [aligned] if aligned.text else []
+        if self.use_regex:
+            pieces = _pieces(aligned, cut(len(aligned.text), find_regex(GPT2_PATTERN, aligned.text), "Isolated"))
+        return [TO_BYTE_ALPHABET.normalize(piece) for piece in pieces]
+
+
+TO_BYTE_ALPHABET = CharacterTable(lambda character: to_byte_alphabet(character.encode()))
+
+
+@dataclass(frozen=True, slots=True)
+class Metaspace(PreTokenizer):
+    """SentencePiece's: a space is a visible character, and words begin with it.
+
+    Arguments:
+        replacement: the one character that stands for a space.
+        prepend_scheme: whether text that does not begin with it gets one: "always", "never", or only the
+            "first" fragment of the input. (Older files: add_prefix_space true is "always", false "never".)
+        split_words: whether to cut before each one; tokenizer.json says "split", which is a method here.
+
+    >>> Metaspace().split("a  b")
+    [('▁a', (0, 1)), ('▁', (1, 2)), ('▁b', (2, 4))]
+    """
+
+    replacement: str = "▁"
+    prepend_scheme: str = "always"
+    split_words: bool = field(default=True, metadata={"json": "split"})
+
+    def __post_init__(self) -> None:
+        _check(self, "prepend_scheme", PREPEND_SCHEMES)
+        if len(self.replacement) != 1:
+            raise ComponentError(
+                component="Metaspace", field="replacement", expected="one character", found=repr(self.replacement)
+            )
+
+    def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
+        mark = self.replacement
+        aligned = AlignedText(aligned.text.replace(" ", mark), aligned.starts, aligned.ends, aligned.origin)
+        wanted = self.prepend_scheme == "always" or (self.prepend_scheme == "first" and aligned.origin == 0)
+        if wanted and not aligned.text.startswith(mark):
+            aligned = prepend(aligned, mark)
+        if not self.split_words:
+            return [aligned] if aligned.text else []
+        return _pieces(aligned, cut(len(aligned.text), Pattern(mark).find(aligned.text), "MergedWithNext"))
+
+
+# --- By kind of character
+
+_VISIBLE = re.compile(f"[^{WHITE_SPACE}]+")
+# Rust's word characters, for once not Oniguruma's: with the joiners, without the numbers like ².
+_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200C}\x{200D}"
+_WORDS = rf"[{_WORD}]+|[^{_WORD}\s]+"
+
+
+def _kind(character: str) -> str:
+    """Return N for a number of any kind (also ², ¼, Ⅷ), P for punctuation and ASCII's symbols, else -."""
+    kind = "P" if character in string.punctuation else unicodedata.category(character)[0]
+    return kind if kind in "NP" else "-"
+
+
+_KINDS = CharacterTable(_kind)
+
+
+def _cut_at(aligned: AlignedText, kind: str, behavior: str) -> list[AlignedText]:
+    matches = Pattern(kind).find(aligned.text.translate(_KINDS))
+    return _pieces(aligned, cut(len(aligned.text), matches, behavior))
+
+
+@dataclass(frozen=True, slots=True)
+class Whitespace(PreTokenizer):
+    r"""Keep runs of word characters and runs of other visible ones: `\w+|[^\w\s]+`.
+
+    >>> [piece for piece, _ in Whitespace().split("don't stop!")]
+    ['don', "'", 't', 'stop', '!']
+    """
+
+    def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
+        return _pieces(aligned, find_regex(_WORDS, aligned.text))
+
+
+@dataclass(frozen=True, slots=True)
+class WhitespaceSplit(PreTokenizer):
+    """Cut at white space, which is left out."""
+
+    def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
+        return _pieces(aligned, [found.span() for found in _VISIBLE.finditer(aligned.text)])
+
+
+@dataclass(frozen=True, slots=True)
+class Punctuation(PreTokenizer):
+    """Cut at each punctuation character; `behavior` as in Split."""
+
+    behavior: str = "Isolated"
+
+    def __post_init__(self) -> None:
+        _check(self, "behavior", BEHAVIORS)
+
+    def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
+        return _cut_at(aligned, "P", self.behavior)
+
+
+@dataclass(frozen=True, slots=True)
+class Digits(PreTokenizer):
+    """Cut numbers from the rest.
+
+    >>> [piece for piece, _ in Digits().split("a12b")], [piece for piece, _ in Digits(True).split("a12b")]
+    (['a', '12', 'b'], ['a', '1', '2', 'b'])
+    """
+
+    individual_digits: bool = False
+
+    def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
+        return _cut_at(aligned, "N", "Isolated" if self.individual_digits else "Contiguous")
+
 
 @dataclass(frozen=True, slots=True)
 class BertPreTokenizer(PreTokenizer):
-    """Cut at white space, which is left out, and at each punctuation character."""
+    """Cut at white space, which is left out, and at each punctuation character.
+
+    >>> [piece for piece, _ in BertPreTokenizer().split("it's 5$")]
+    ['it', "'", 's', '5', '$']
+    """
+
+    def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
+        words = WhitespaceSplit().pre_tokenize(aligned)
+        return [piece for word in words for piece in Punctuation().pre_tokenize(word)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +269,9 @@ class Sequence(PreTokenizer):
     """Several pre-tokenizers, each cutting the pieces of the one before."""
 
     pretokenizers: tuple[PreTokenizer, ...] = ()
+
+    def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
+        pieces = [aligned] if aligned.text else []
+        for pre_tokenizer in self.pretokenizers:
+            pieces = [part for piece in pieces for part in pre_tokenizer.pre_tokenize(piece)]
+        return pieces

@@ -7,21 +7,19 @@ for each of its characters, the span of original characters that it stands for.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 
 from tokenlab.errors import LoneSurrogateError
 
-WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-"""Unicode's White_Space, as the inside of a character class: `str.isspace` counts U+001C to U+001F as well."""
+WHITE_SPACE = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""Unicode's White_Space; `str.isspace` and `str.strip` count U+001C to U+001F as well."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def check_encodable(text: str) -> None:
-    """Raise LoneSurrogateError where `text` holds half of a UTF-16 pair, which UTF-8 cannot hold."""
-    if not text.isascii() and (found := _SURROGATE.search(text)):
-        raise LoneSurrogateError(position=found.start(), code_point=ord(found[0]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +42,13 @@ class AlignedText:
 
     @classmethod
     def of(cls, text: str, origin: int = 0) -> AlignedText:
-        """Return text in which every character stands for itself, the first one being number `origin`."""
+        """Return text in which every character stands for itself, the first one being number `origin`.
+
+        Raises:
+            LoneSurrogateError: half of a UTF-16 pair, which UTF-8 cannot hold.
+        """
+        if not text.isascii() and (found := _SURROGATE.search(text)):
+            raise LoneSurrogateError(position=found.start(), code_point=ord(found[0]))
         stop = origin + len(text)
         return cls(text, range(origin, stop), range(origin + 1, stop + 1), origin)
 
@@ -72,3 +76,22 @@ class AlignedText:
         starts = [self.starts[i] if i >= 0 else self.origin for i in first]
         ends = [self.ends[i] if i >= 0 else self.origin for i in (first if last is None else last)]
         return AlignedText(text, starts, ends, self.origin)
+
+
+class CharacterTable(dict[int, str]):
+    """What each character becomes, computed when first asked for: made for `str.translate`."""
+
+    def __init__(self, mapping: Callable[[str], str]) -> None:
+        self.mapping = mapping
+
+    def __missing__(self, code_point: int) -> str:
+        self[code_point] = result = self.mapping(chr(code_point))
+        return result
+
+    def normalize(self, aligned: AlignedText) -> AlignedText:
+        """Map each character by itself; whatever it becomes has its span."""
+        text = aligned.text.translate(self)
+        if text == aligned.text:
+            return aligned
+        lengths = map(len, map(self.__getitem__, map(ord, aligned.text)))
+        return aligned.take(text, list(chain.from_iterable(map(repeat, range(len(aligned.text)), lengths))))
