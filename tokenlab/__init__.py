@@ -3,8 +3,48 @@
 Public names, and nothing else. Each is explained where it is defined.
 """
 
+from tokenlab.bpe.layout import (
+    BOS_TOKEN_ID,
+    CONTENT_ID_OFFSET,
+    EOS_TOKEN_ID,
+    FIRST_BYTE_TOKEN_ID,
+    FIRST_MERGE_TOKEN_ID,
+    LAST_BYTE_TOKEN_ID,
+    TOKENIZER_LAYOUT_VERSION,
+    TokenizerLayout,
+)
+from tokenlab.bpe.tokenizer import BpeTokenizer, EncodingTrace, MergeApplication, trace_report
+from tokenlab.bpe.training import BpeTrainer, BpeTraining, MergeRule
 from tokenlab.chat import ChatTemplate, TemplateLimits
 from tokenlab.corpus import Corpus, Document, load_corpus
 from tokenlab.errors import TokenLabError, TokenLabWarning
+from tokenlab.progress import progress_bar
+from tokenlab.words import UNKNOWN_WORD_ID, ClosedVocabulary
 
-__all__ = ["ChatTemplate", "Corpus", "Document", "TemplateLimits", "TokenLabError", "TokenLabWarning", "load_corpus"]
+__all__ = [
+    "BOS_TOKEN_ID",
+    "CONTENT_ID_OFFSET",
+    "EOS_TOKEN_ID",
+    "FIRST_BYTE_TOKEN_ID",
+    "FIRST_MERGE_TOKEN_ID",
+    "LAST_BYTE_TOKEN_ID",
+    "TOKENIZER_LAYOUT_VERSION",
+    "UNKNOWN_WORD_ID",
+    "BpeTokenizer",
+    "BpeTrainer",
+    "BpeTraining",
+    "ChatTemplate",
+    "ClosedVocabulary",
+    "Corpus",
+    "Document",
+    "EncodingTrace",
+    "MergeApplication",
+    "MergeRule",
+    "TemplateLimits",
+    "TokenLabError",
+    "TokenLabWarning",
+    "TokenizerLayout",
+    "load_corpus",
+    "progress_bar",
+    "trace_report",
+]

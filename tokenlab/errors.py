@@ -449,3 +449,15 @@ class ControlTokenInTextError(TokenLabError):
 
 class DoubledBosWarning(TokenLabWarning):
     """Both the template and the tokenizer insert BOS."""
+
+
+class VocabularySizeError(TokenLabError):
+    """A vocabulary size that a text cannot be trained to."""
+
+    message = (
+        "vocabulary_size: this text gives from {fewest} (its characters) to {most} pieces (with what occurs twice); "
+        "found {vocabulary_size}"
+    )
+    vocabulary_size: int
+    fewest: int
+    most: int

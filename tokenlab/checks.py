@@ -1,0 +1,111 @@
+"""What callers give, checked once: documents, counts, token IDs, strict UTF-8 both ways (chapters 1 to 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from operator import index
+from reprlib import repr as short_repr
+from typing import Any
+
+from tokenlab.errors import (
+    InvalidArgumentError,
+    InvalidTokenIdError,
+    InvalidUtf8Error,
+    LoneSurrogateError,
+    SingleDocumentError,
+)
+
+Bytes = bytes | bytearray | memoryview
+
+
+def unexpected(name: str, expected: str, found: object) -> InvalidArgumentError:
+    """Make the error for an argument that is not what it should be.
+
+    >>> str(unexpected("merge_count", "an int from 0 on", -1))
+    'merge_count: expected an int from 0 on, found -1'
+    """
+    return InvalidArgumentError(name=name, expected=expected, found=short_repr(found))
+
+
+def check_count(name: str, value: Any, minimum: int = 0) -> int:
+    """Return `value` as a plain int that is at least `minimum`.
+
+    >>> check_count("merge_count", 8)
+    8
+    """
+    try:
+        count = index(value)
+    except TypeError:
+        count = minimum - 1
+    if isinstance(value, bool) or count < minimum:
+        raise unexpected(name, f"an int from {minimum} on", value)
+    return count
+
+
+def check_documents(documents: Any) -> Iterator[Any]:
+    """Return an iterator over several documents; one text by itself is refused.
+
+    >>> list(check_documents(["low lower", "new"]))
+    ['low lower', 'new']
+    """
+    if isinstance(documents, str | Bytes):
+        raise SingleDocumentError(found=type(documents).__name__)
+    if not isinstance(documents, Iterable):
+        raise unexpected("documents", "an iterable of documents", documents)
+    return iter(documents)
+
+
+def check_text(text: Any, name: str = "text") -> str:
+    """Return `text`, which must be a str.
+
+    >>> check_text("e")
+    'e'
+    """
+    if not isinstance(text, str):
+        raise unexpected(name, "a str", text)
+    return text
+
+
+def check_token_ids(ids: Any) -> list[int]:
+    """Return the IDs as a list of plain ints; whether a vocabulary holds them is not asked here.
+
+    >>> check_token_ids((258, 178))
+    [258, 178]
+    """
+    if isinstance(ids, str | Bytes | Mapping | Set) or not isinstance(ids, Iterable):
+        raise unexpected("ids", "a sequence of token IDs", ids)
+    checked = list(ids)
+    if set(map(type, checked)) <= {int}:
+        return checked
+    for position, token_id in enumerate(checked):
+        try:
+            if isinstance(token_id, bool):
+                raise TypeError
+            checked[position] = index(token_id)
+        except TypeError:
+            raise InvalidTokenIdError(position=position, found=short_repr(token_id)) from None
+    return checked
+
+
+def encode_text(text: Any, name: str = "text") -> bytes:
+    """Return the UTF-8 bytes of a str; a lone surrogate has none.
+
+    >>> encode_text(" а").hex(" ")
+    '20 d0 b0'
+    """
+    try:
+        return check_text(text, name).encode()
+    except UnicodeEncodeError as error:
+        raise LoneSurrogateError(position=error.start, code_point=ord(text[error.start])) from None
+
+
+def decode_text(data: bytes) -> str:
+    """Return the text that the bytes are the UTF-8 of; nothing is replaced.
+
+    >>> decode_text(b" \\xd0\\xb0")
+    ' а'
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidUtf8Error(position=error.start, reason=error.reason) from None
