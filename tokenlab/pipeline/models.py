@@ -201,7 +201,7 @@ class BPE(Model):
                 tokens.append(Token(token_id, names[token_id], start, end))
                 start = end
             return tokens
-        # A token is spelled by its symbols, all but the first without the prefix: count bytes until all are there.
+        # A token is spelled by its symbols, all but the first without the prefix: count until all are there.
         cut = len((self.continuing_subword_prefix or "").encode())
         lengths = [len(names[symbol].encode()) for symbol in symbols]
         first = 0
@@ -257,7 +257,7 @@ class BPE(Model):
 
 
 def _byte_ids(text: str, vocabulary: Mapping[str, int]) -> list[int] | None:
-    """Return the IDs of <0xC3> and so on for the UTF-8 bytes of a text, or None where one of them has none."""
+    """Return the IDs of <0xC3> and so on for the UTF-8 bytes of a text, or None where one has none."""
     ids = [vocabulary.get(f"<0x{byte:02X}>") for byte in text.encode()]
     known = [token_id for token_id in ids if token_id is not None]
     return known if len(known) == len(ids) else None

@@ -1,0 +1,543 @@
+"""tokenizer.json, the file of Hugging Face tokenizers: read, checked and written by one table (chapter 7).
+
+The table says, for each kind of component and each type tag, which class it is and of which form each field
+is. Reading, writing and every error's path (`pre_tokenizer.pretokenizers[1].type`) come from it; a component
+that is no row is refused by name. Facts are those of the format's own serialiser, version 1.0.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NoReturn
+
+from tokenlab.errors import TokenizerJsonError, TokenLabError
+from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
+from tokenlab.pipeline.added_tokens import AddedToken
+from tokenlab.pipeline.encoding import Padding, Truncation
+from tokenlab.pipeline.patterns import Pattern
+from tokenlab.pipeline.post_processors import SpecialToken, TemplatePiece
+
+VERSION = "1.0"
+DEEPEST_NESTING = 32
+_REQUIRED = object()
+
+
+def _refuse(path: str, expected: str, value: object) -> NoReturn:
+    shown = value if isinstance(value, _Words) else json.dumps(value, ensure_ascii=False, default=repr)
+    found = shown if len(shown) <= 80 else shown[:77] + "..."
+    raise TokenizerJsonError(path=path or "the document", expected=expected, found=found)
+
+
+class _Words(str):
+    """What was found, said in words instead of quoted."""
+
+
+# Forms: how one kind of value is read (checked, with its path) and written.
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One kind of JSON value.
+
+    Args:
+        read: (value, path) to what the component holds; refuses what does not fit.
+        write: the way back.
+        default: what stands for a missing or null field, as the format's own reader has it.
+    """
+
+    read: Callable[[Any, str], Any]
+    write: Callable[[Any], Any] = lambda value: value
+    default: Any = _REQUIRED
+
+    def or_else(self, default: Any) -> Form:
+        """Return the same form for a field that may be missing."""
+        return Form(self.read, self.write, default)
+
+
+def _plain(kind: type, expected: str, fits: Callable[[Any], bool] = lambda value: True) -> Form:
+    def read(value: Any, path: str) -> Any:
+        if type(value) is not kind or not fits(value):
+            _refuse(path, expected, value)
+        return value
+
+    return Form(read)
+
+
+def _one_of(*names: str) -> Form:
+    return _plain(str, "one of " + ", ".join(names), names.__contains__)
+
+
+def _or_null(form: Form) -> Form:
+    return Form(form.read, lambda value: None if value is None else form.write(value), None)
+
+
+def _list(form: Form) -> Form:
+    def read(value: Any, path: str) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            _refuse(path, "a list", value)
+        return tuple(form.read(item, f"{path}[{index}]") for index, item in enumerate(value))
+
+    return Form(read, lambda items: [form.write(item) for item in items])
+
+
+def _object(build: Callable[..., Any], forms: Mapping[str, Form], names: Mapping[str, str] = {}) -> Form:
+    """Return the form of an object with the fields of what `build` makes, here and there by other `names`."""
+
+    def read(value: Any, path: str) -> Any:
+        if not isinstance(value, dict):
+            _refuse(path, "an object", value)
+        for key in value.keys() - forms.keys():
+            _refuse(_under(path, key), f"no field beside {', '.join(forms)}", value[key])
+        values = {names.get(name, name): _read_field(value, name, forms[name], path) for name in forms}
+        try:
+            return build(**values)
+        except TokenizerJsonError:
+            raise
+        except TokenLabError as error:
+            _refuse(path, "fields that fit each other", _Words(str(error)))
+
+    def write(part: Any) -> dict[str, Any]:
+        return {name: form.write(getattr(part, names.get(name, name))) for name, form in forms.items()}
+
+    return Form(read, write)
+
+
+def _read_field(value: Mapping[str, Any], name: str, form: Form, path: str) -> Any:
+    if form.default is not _REQUIRED and value.get(name) is None:
+        return form.default
+    if name not in value:
+        _refuse(_under(path, name), "this field", _Words("nothing"))
+    return form.read(value[name], _under(path, name))
+
+
+def _under(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+FLAG = _plain(bool, "true or false")
+TEXT = _plain(str, "a string")
+CHARACTER = _plain(str, "a string of one character", lambda value: len(value) == 1)
+COUNT = _plain(int, f"a whole number from 0 to {2**32 - 1}", lambda value: 0 <= value < 2**32)
+BEHAVIOR = _one_of("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
+DIRECTION = _one_of("Left", "Right")
+
+
+def _read_dropout(value: Any, path: str) -> float:
+    if value != 0:
+        _refuse(path, "null or 0 (random merges are not implemented)", value)
+    return float(value)
+
+
+def _read_pattern(value: Any, path: str) -> Pattern:
+    if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= {"String", "Regex"}:
+        _refuse(path, 'an object {"String": ...} or {"Regex": ...}', value)
+    ((kind, text),) = value.items()
+    return Pattern(TEXT.read(text, _under(path, kind)), kind == "Regex")
+
+
+def _read_base64(value: Any, path: str) -> bytes:
+    try:
+        return base64.b64decode(TEXT.read(value, path), validate=True)
+    except binascii.Error as error:
+        _refuse(path, "base64", _Words(str(error)))
+
+
+def _read_pair(value: Any, path: str) -> tuple[str, int]:
+    if not isinstance(value, list) or len(value) != 2:
+        _refuse(path, "a token and its ID", value)
+    return TEXT.read(value[0], f"{path}[0]"), COUNT.read(value[1], f"{path}[1]")
+
+
+def _read_template_piece(value: Any, path: str) -> TemplatePiece:
+    if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= _TEMPLATE_PIECES.keys():
+        _refuse(path, 'an object {"Sequence": ...} or {"SpecialToken": ...}', value)
+    ((kind, fields),) = value.items()
+    piece: TemplatePiece = _TEMPLATE_PIECES[kind].read(fields, _under(path, kind))
+    return piece
+
+
+_TEMPLATE_PIECES = {
+    "Sequence": _object(partial(TemplatePiece, "Sequence"), {"id": _one_of("A", "B"), "type_id": COUNT}),
+    "SpecialToken": _object(partial(TemplatePiece, "SpecialToken"), {"id": TEXT, "type_id": COUNT}),
+}
+_SPECIAL_TOKEN = _object(SpecialToken, {"id": TEXT, "ids": _list(COUNT), "tokens": _list(TEXT)})
+
+
+def _read_special_tokens(value: Any, path: str) -> dict[str, SpecialToken]:
+    if not isinstance(value, dict):
+        _refuse(path, "an object", value)
+    return {name: _SPECIAL_TOKEN.read(token, _under(path, name)) for name, token in value.items()}
+
+
+def _read_vocabulary(value: Any, path: str) -> dict[str, int]:
+    if not isinstance(value, dict):
+        _refuse(path, "an object of tokens and their IDs", value)
+    if not set(map(type, value.values())) <= {int}:
+        for token, token_id in value.items():
+            COUNT.read(token_id, _under(path, token))
+    return value
+
+
+def _write_vocabulary(vocabulary: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(vocabulary.items(), key=lambda row: row[1]))
+
+
+def _read_merges(value: Any, path: str) -> tuple[tuple[str, str], ...]:
+    """Read merges: all as pairs, or all as the older "left right", among which a comment may stand."""
+    if not isinstance(value, list):
+        _refuse(path, "a list of merges", value)
+    if value and isinstance(value[0], str):
+        merges = [merge.split(" ") if isinstance(merge, str) else merge for merge in value]
+        kept = [not (isinstance(merge, str) and merge.startswith("#version")) for merge in value]
+        expected = "two tokens with one space between them"
+    else:
+        merges, kept, expected = value, [True] * len(value), "a list of two tokens"
+    pairs = []
+    for place, (merge, keep) in enumerate(zip(merges, kept, strict=True)):
+        if keep:
+            if type(merge) is not list or [*map(type, merge)] != [str, str]:
+                _refuse(f"{path}[{place}]", expected, value[place])
+            pairs.append((merge[0], merge[1]))
+    return tuple(pairs)
+
+
+def _read_scores(value: Any, path: str) -> tuple[tuple[str, float], ...]:
+    if not isinstance(value, list):
+        _refuse(path, "a list of pieces and their scores", value)
+    for place, row in enumerate(value):
+        if type(row) is not list or len(row) != 2 or type(row[0]) is not str:
+            _refuse(f"{path}[{place}]", "a piece and its score", row)
+        if type(row[1]) not in (float, int) or not math.isfinite(row[1]):
+            _refuse(f"{path}[{place}][1]", "a finite number", _Words(repr(row[1])))
+    return tuple((piece, float(score)) for piece, score in value)
+
+
+def _read_strategy(value: Any, path: str) -> str | int:
+    if isinstance(value, dict) and value.keys() == {"Fixed"}:
+        length: int = COUNT.read(value["Fixed"], _under(path, "Fixed"))
+        return length
+    if value != "BatchLongest":
+        _refuse(path, '"BatchLongest" or {"Fixed": length}', value)
+    return "BatchLongest"
+
+
+PATTERN = Form(_read_pattern, lambda pattern: {"Regex" if pattern.regex else "String": pattern.text})
+BASE64 = Form(_read_base64, lambda data: base64.b64encode(data).decode())
+TOKEN_AND_ID = Form(_read_pair, list)
+TEMPLATE = _list(
+    Form(_read_template_piece, lambda piece: {piece.kind: _TEMPLATE_PIECES[piece.kind].write(piece)})
+)
+SPECIAL_TOKENS = Form(
+    _read_special_tokens, lambda tokens: {name: _SPECIAL_TOKEN.write(tokens[name]) for name in sorted(tokens)}
+)
+VOCABULARY = Form(_read_vocabulary, _write_vocabulary)
+MERGES = Form(_read_merges, lambda merges: [list(pair) for pair in merges])
+SCORES = Form(_read_scores, lambda rows: [list(row) for row in rows])
+
+
+# The table: kind -> type tag -> component -> fields.
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One type of component.
+
+    Args:
+        component: its class.
+        forms: the form of each field by its name in the file, in the file's order.
+        untagged: whether old files write it without a type, so that its required fields tell it.
+        names: what the class calls a field, where that is not its name in the file.
+        upgrade: brings an older spelling to the present one.
+    """
+
+    component: type
+    forms: Mapping[str, Form]
+    untagged: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    upgrade: Callable[[dict[str, Any], str], None] | None = None
+
+
+def _upgrade_metaspace(fields: dict[str, Any], path: str) -> None:
+    """Replace the older add_prefix_space, a flag, by prepend_scheme; drop str_rep, which says nothing."""
+    fields.pop("str_rep", None)
+    if "add_prefix_space" in fields:
+        prefix = FLAG.read(fields.pop("add_prefix_space"), _under(path, "add_prefix_space"))
+        scheme = fields.setdefault("prepend_scheme", "always" if prefix else "never")
+        if not prefix and scheme != "never":
+            _refuse(_under(path, "prepend_scheme"), '"never", as add_prefix_space is false', scheme)
+
+
+def _read_component(kind: str, value: Any, path: str) -> Any:
+    if not isinstance(value, dict):
+        _refuse(path, "an object with a type", value)
+    if path.count("[") > DEEPEST_NESTING:
+        _refuse(path, f"Sequences at most {DEEPEST_NESTING} deep", _Words("one more"))
+    fields = dict(value)
+    tag = fields.pop("type", None)
+    rows = TABLE[kind]
+    if tag is None:
+        required = ((n, {f for f in r.forms if r.forms[f].default is _REQUIRED}) for n, r in rows.items())
+        tag = next((n for n, names in required if rows[n].untagged and names <= fields.keys()), None)
+    if not isinstance(tag, str) or tag not in rows:
+        _refuse(_under(path, "type"), "one of " + ", ".join(rows), _Words("nothing") if tag is None else tag)
+    row = rows[tag]
+    if row.upgrade is not None:
+        row.upgrade(fields, path)
+    return _object(row.component, row.forms, row.names).read(fields, path)
+
+
+def _write_component(kind: str, component: Any) -> dict[str, Any]:
+    for tag, row in TABLE[kind].items():
+        if type(component) is row.component:
+            return {"type": tag, **_object(row.component, row.forms, row.names).write(component)}
+    raise TokenizerJsonError(path=kind, expected="one of " + ", ".join(TABLE[kind]), found=repr(component))
+
+
+def _components(kind: str) -> Form:
+    return _list(Form(partial(_read_component, kind), partial(_write_component, kind)))
+
+
+_BYTE_LEVEL = {"add_prefix_space": FLAG, "trim_offsets": FLAG, "use_regex": FLAG.or_else(True)}
+_REPLACE = {"pattern": PATTERN, "content": TEXT}
+_METASPACE = {
+    "replacement": CHARACTER,
+    "prepend_scheme": _one_of("first", "never", "always").or_else("always"),
+    "split": FLAG.or_else(True),
+}
+_CLS_SEP = {"sep": TOKEN_AND_ID, "cls": TOKEN_AND_ID}
+
+TABLE: dict[str, dict[str, Row]] = {
+    "normalizer": {
+        "NFC": Row(normalizers.NFC, {}),
+        "NFD": Row(normalizers.NFD, {}),
+        "NFKC": Row(normalizers.NFKC, {}),
+        "NFKD": Row(normalizers.NFKD, {}),
+        "Lowercase": Row(normalizers.Lowercase, {}),
+        "StripAccents": Row(normalizers.StripAccents, {}),
+        "Strip": Row(normalizers.Strip, {"strip_left": FLAG, "strip_right": FLAG}, untagged=True),
+        "Prepend": Row(normalizers.Prepend, {"prepend": TEXT}, untagged=True),
+        "Replace": Row(normalizers.Replace, _REPLACE, untagged=True),
+        "BertNormalizer": Row(
+            normalizers.BertNormalizer,
+            {
+                "clean_text": FLAG,
+                "handle_chinese_chars": FLAG,
+                "strip_accents": _or_null(FLAG),
+                "lowercase": FLAG,
+            },
+            untagged=True,
+        ),
+        "Precompiled": Row(normalizers.Precompiled, {"precompiled_charsmap": BASE64}, untagged=True),
+        "Sequence": Row(normalizers.Sequence, {"normalizers": _components("normalizer")}, untagged=True),
+    },
+    "pre_tokenizer": {
+        "ByteLevel": Row(pre_tokenizers.ByteLevel, _BYTE_LEVEL),
+        "Whitespace": Row(pre_tokenizers.Whitespace, {}),
+        "WhitespaceSplit": Row(pre_tokenizers.WhitespaceSplit, {}),
+        "Punctuation": Row(pre_tokenizers.Punctuation, {"behavior": BEHAVIOR.or_else("Isolated")}),
+        "Digits": Row(pre_tokenizers.Digits, {"individual_digits": FLAG}),
+        "Metaspace": Row(
+            pre_tokenizers.Metaspace, _METASPACE, names={"split": "split_words"}, upgrade=_upgrade_metaspace
+        ),
+        "Split": Row(pre_tokenizers.Split, {"pattern": PATTERN, "behavior": BEHAVIOR, "invert": FLAG}),
+        "BertPreTokenizer": Row(pre_tokenizers.BertPreTokenizer, {}),
+        "Sequence": Row(pre_tokenizers.Sequence, {"pretokenizers": _components("pre_tokenizer")}),
+    },
+    "model": {
+        "BPE": Row(
+            models.BPE,
+            {
+                "dropout": Form(_read_dropout, default=None),
+                "unk_token": _or_null(TEXT),
+                "continuing_subword_prefix": _or_null(TEXT),
+                "end_of_word_suffix": _or_null(TEXT),
+                "fuse_unk": FLAG.or_else(False),
+                "byte_fallback": FLAG.or_else(False),
+                "ignore_merges": FLAG.or_else(False),
+                "vocab": VOCABULARY,
+                "merges": MERGES,
+            },
+            untagged=True,
+        ),
+        "WordPiece": Row(
+            models.WordPiece,
+            {
+                "unk_token": TEXT,
+                "continuing_subword_prefix": TEXT,
+                "max_input_chars_per_word": COUNT,
+                "vocab": VOCABULARY,
+            },
+            untagged=True,
+        ),
+        "WordLevel": Row(models.WordLevel, {"vocab": VOCABULARY, "unk_token": TEXT}, untagged=True),
+        "Unigram": Row(
+            models.Unigram,
+            {"unk_id": _or_null(COUNT), "vocab": SCORES, "byte_fallback": FLAG.or_else(False)},
+            untagged=True,
+        ),
+    },
+    "post_processor": {
+        "RobertaProcessing": Row(
+            post_processors.RobertaProcessing,
+            {**_CLS_SEP, "trim_offsets": FLAG, "add_prefix_space": FLAG},
+            untagged=True,
+        ),
+        "BertProcessing": Row(post_processors.BertProcessing, _CLS_SEP, untagged=True),
+        "ByteLevel": Row(post_processors.ByteLevel, _BYTE_LEVEL),
+        "TemplateProcessing": Row(
+            post_processors.TemplateProcessing,
+            {"single": TEMPLATE, "pair": TEMPLATE, "special_tokens": SPECIAL_TOKENS},
+            untagged=True,
+        ),
+        "Sequence": Row(post_processors.Sequence, {"processors": _components("post_processor")}),
+    },
+    "decoder": {
+        "ByteLevel": Row(decoders.ByteLevel, _BYTE_LEVEL),
+        "ByteFallback": Row(decoders.ByteFallback, {}),
+        "Metaspace": Row(decoders.Metaspace, _METASPACE, upgrade=_upgrade_metaspace),
+        "WordPiece": Row(decoders.WordPiece, {"prefix": TEXT, "cleanup": FLAG}, untagged=True),
+        "BPEDecoder": Row(decoders.BPEDecoder, {"suffix": TEXT}, untagged=True),
+        "Fuse": Row(decoders.Fuse, {}),
+        "Replace": Row(decoders.Replace, _REPLACE, untagged=True),
+        "Strip": Row(decoders.Strip, {"content": CHARACTER, "start": COUNT, "stop": COUNT}, untagged=True),
+        "Sequence": Row(decoders.Sequence, {"decoders": _components("decoder")}),
+    },
+}
+
+
+def _component(kind: str) -> Form:
+    return _or_null(Form(partial(_read_component, kind), partial(_write_component, kind)))
+
+
+_ADDED_TOKEN = _object(
+    AddedToken,
+    {
+        "id": COUNT,
+        "content": TEXT,
+        **dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), FLAG),
+    },
+)
+_TRUNCATION = _object(
+    Truncation,
+    {
+        "direction": DIRECTION.or_else("Right"),
+        "max_length": COUNT,
+        "strategy": _one_of("LongestFirst", "OnlyFirst", "OnlySecond"),
+        "stride": COUNT,
+    },
+)
+_PADDING = _object(
+    Padding,
+    {
+        "strategy": Form(_read_strategy, lambda value: value if isinstance(value, str) else {"Fixed": value}),
+        "direction": DIRECTION,
+        "pad_to_multiple_of": _or_null(COUNT),
+        "pad_id": COUNT,
+        "pad_type_id": COUNT,
+        "pad_token": TEXT,
+    },
+)
+_DOCUMENT = {
+    "version": _one_of(VERSION).or_else(VERSION),
+    "truncation": _or_null(_TRUNCATION),
+    "padding": _or_null(_PADDING),
+    "added_tokens": _list(_ADDED_TOKEN).or_else(()),
+    "normalizer": _component("normalizer"),
+    "pre_tokenizer": _component("pre_tokenizer"),
+    "post_processor": _component("post_processor"),
+    "decoder": _component("decoder"),
+    "model": _component("model").or_else(_REQUIRED),
+}
+
+
+# The document.
+
+
+def _no_repeated_key(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        _refuse(
+            next(key for key in keys if keys.count(key) > 1), "a key once in an object", _Words("it twice")
+        )
+    return found
+
+
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def parse_json(data: bytes) -> Any:
+    """Read a JSON document, more strictly than the standard library does by itself.
+
+    Args:
+        data: UTF-8 without a byte order mark.
+
+    Raises:
+        TokenizerJsonError: for other bytes and for what is no JSON (NaN among it), for a repeated key, half a
+            surrogate pair, or nesting without end.
+
+    >>> parse_json(b'{"a": [1, null]}')
+    {'a': [1, None]}
+    """
+    try:
+        text = data.decode()
+        if text.startswith("\ufeff"):
+            _refuse("byte 0", "UTF-8 without a byte order mark", _Words("a byte order mark"))
+        document = json.loads(
+            text,
+            object_pairs_hook=_no_repeated_key,
+            parse_constant=lambda name: _refuse("the document", "a finite number", _Words(name)),
+        )
+        if _SURROGATE_ESCAPE.search(text):
+            json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeDecodeError as error:
+        _refuse(f"byte {error.start}", "UTF-8", _Words(error.reason))
+    except UnicodeEncodeError as error:
+        _refuse("the document", "characters", _Words(f"half a surrogate pair, {error.object[error.start]!r}"))
+    except json.JSONDecodeError as error:
+        _refuse(f"line {error.lineno} column {error.colno}", "JSON", _Words(error.msg))
+    except RecursionError:
+        _refuse("the document", "JSON of some hundred levels at most", _Words("deeper nesting"))
+    except TokenLabError:
+        raise
+    except ValueError as error:  # an integer with thousands of digits
+        _refuse("the document", "numbers of a usual size", _Words(str(error)))
+    return document
+
+
+def read_document(data: bytes) -> dict[str, Any]:
+    """Read tokenizer.json into components.
+
+    Args:
+        data: the file.
+
+    Returns:
+        The file's top-level fields but `version`, each as what the pipeline calls by that name.
+
+    Raises:
+        TokenizerJsonError: with the path of what does not fit.
+
+    >>> model = read_document(b'{"model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}}')["model"]
+    >>> model.encode_ids("a")
+    (0,)
+    """
+    fields: dict[str, Any] = _object(dict, _DOCUMENT).read(parse_json(data), "")
+    del fields["version"]
+    return fields
+
+
+def write_document(parts: Mapping[str, Any]) -> bytes:
+    """Write components as tokenizer.json, laid out as the format's own package does.
+
+    Args:
+        parts: what `read_document` gives.
+    """
+    fields = {name: form.write(parts[name]) for name, form in _DOCUMENT.items() if name != "version"}
+    return json.dumps({"version": VERSION, **fields}, ensure_ascii=False, indent=2).encode()
