@@ -1,5 +1,6 @@
 """The corpus loader: what it reads, and what it says about damaged data."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -142,12 +143,16 @@ def test_a_malformed_manifest_is_named(data: Path, content: bytes, place: str) -
             r"tiny\[0\]: expected an object with path, language, split, kind, document_per, sha256",
         ),
         ({"colour": "red"}, r"tiny\[0\]: expected an object with path"),
-        ({"language": 7}, r"tiny\[0\]\.language: expected a string, found 7"),
-        ({"split": "training"}, r"split: expected train or validation or test, found 'training'"),
+        ({"language": 7}, r"tiny\[0\]\.language: expected a BCP 47 tag, found 7"),
+        ({"split": "training"}, r"split: expected train, validation or test, found 'training'"),
         ({"document_per": "page"}, r"document_per: expected file or line, found 'page'"),
         ({"path": "../secret.txt"}, r"path: expected a path inside the folder, found '\.\./secret\.txt'"),
         ({"path": "/etc/hostname"}, r"path: expected a path inside the folder"),
         ({"path": "C:\\secret.txt"}, r"path: expected a path inside the folder"),
+        ({"path": "tiny/../../secret.txt"}, r"path: expected a path inside the folder"),
+        ({"path": "tiny/\0.txt"}, r"path: expected a path inside the folder"),
+        ({"path": ""}, r"path: expected a path inside the folder, found ''"),
+        ({"sha256": "12ab"}, r"sha256: expected 64 hexadecimal digits, found '12ab'"),
     ],
 )
 def test_a_malformed_entry_is_named(data: Path, changes: dict[str, object], message: str) -> None:
@@ -156,8 +161,20 @@ def test_a_malformed_entry_is_named(data: Path, changes: dict[str, object], mess
         load_corpus("tiny", directory=data)
 
 
-@pytest.mark.parametrize("path", ["", "tiny", "tiny/\0.txt"])
-def test_a_path_that_is_no_file_is_an_error_of_the_corpus(data: Path, path: str) -> None:
-    write_manifest(data, path=path)
-    with pytest.raises(CorpusError):
+def test_a_path_to_a_folder_is_named(data: Path) -> None:
+    write_manifest(data, path="tiny")
+    with pytest.raises(MissingCorpusFileError, match=r"tiny: cannot be read"):
         load_corpus("tiny", directory=data)
+
+
+def test_a_file_that_is_no_text_is_named(data: Path) -> None:
+    (data / "tiny/binary").write_bytes(b"ab\xff")
+    write_manifest(data, path="tiny/binary", sha256=hashlib.sha256(b"ab\xff").hexdigest())
+    with pytest.raises(CorpusManifestError, match=r"tiny/binary: expected UTF-8, found .* position 2"):
+        load_corpus("tiny", directory=data)
+
+
+def test_every_error_of_the_loader_is_a_corpus_error() -> None:
+    kinds = (CorpusHashError, CorpusLineEndingError, CorpusManifestError, MissingCorpusFileError)
+    assert all(issubclass(kind, CorpusError) for kind in (*kinds, UnknownCorpusNameError))
+    assert issubclass(CorpusError, tokenlab.TokenLabError)

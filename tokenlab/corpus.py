@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
-from tokenlab.errors import (
-    CorpusHashError,
-    CorpusLineEndingError,
-    CorpusManifestError,
-    MissingCorpusFileError,
-    UnknownCorpusNameError,
-)
+from tokenlab import errors
 
-SPLITS = ("train", "validation", "test")
 DATA_DIRECTORY = Path(__file__).resolve().parent.parent / "data"
+
+# What the manifest says of each file: the pattern of every field, and how an error names it.
+_FILE_FIELDS = {
+    "path": (r"\w[\w.-]*(/\w[\w.-]*)*", "a path inside the folder"),
+    "language": (r"[a-z]{2,3}(-[A-Z][a-z]{3})?", "a BCP 47 tag"),
+    "split": (r"train|validation|test", "train, validation or test"),
+    "kind": (r"[a-z]+", "a word"),
+    "document_per": (r"file|line", "file or line"),
+    "sha256": (r"[0-9a-f]{64}", "64 hexadecimal digits"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +96,10 @@ class Corpus:
         found = tuple(document for document in self.documents if getattr(document, field) == value)
         if not found:
             known = sorted({getattr(document, field) for document in self.documents})
-            raise UnknownCorpusNameError(what=field, name=value, place=f"corpus {self.name!r}", known=known)
+            raise errors.UnknownCorpusNameError(
+                what=field, name=value, place=f"corpus {self.name!r}", known=known
+            )
         return Corpus(self.name, found)
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    """One file in the manifest: a single document, or one document a line."""
-
-    path: str
-    language: str
-    split: str
-    kind: str
-    document_per: str
-    sha256: str
 
 
 def load_corpus(name: str, *, directory: Path = DATA_DIRECTORY) -> Corpus:
@@ -122,76 +116,66 @@ def load_corpus(name: str, *, directory: Path = DATA_DIRECTORY) -> Corpus:
     """
     corpora = _read_manifest(directory)
     if name not in corpora:
-        raise UnknownCorpusNameError(what="corpus", name=name, place="manifest.json", known=sorted(corpora))
+        raise errors.UnknownCorpusNameError(
+            what="corpus", name=name, place="manifest.json", known=sorted(corpora)
+        )
     documents = [document for file in corpora[name] for document in _read_documents(directory, file)]
     return Corpus(name, tuple(documents))
 
 
-def _read_manifest(directory: Path) -> dict[str, list[_File]]:
+def _read_manifest(directory: Path) -> dict[str, list[dict[str, str]]]:
     data = _read_bytes(directory / "manifest.json")
     try:
         manifest = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise CorpusManifestError(place="the file", expected="JSON in UTF-8", found=str(error)) from error
+        raise errors.CorpusManifestError(
+            place="the file", expected="JSON in UTF-8", found=str(error)
+        ) from error
     if not isinstance(manifest, dict) or not all(isinstance(files, list) for files in manifest.values()):
-        raise CorpusManifestError(place="the file", expected="an object of lists", found=_shorten(manifest))
+        raise errors.CorpusManifestError(
+            place="the file", expected="an object of lists", found=_shorten(manifest)
+        )
     return {
-        name: [_read_entry(f"{name}[{position}]", entry) for position, entry in enumerate(files)]
+        name: [_check_entry(f"{name}[{position}]", entry) for position, entry in enumerate(files)]
         for name, files in manifest.items()
     }
 
 
-def _read_entry(place: str, entry: Any) -> _File:
-    names = [field.name for field in fields(_File)]
-    if not isinstance(entry, dict) or sorted(entry) != sorted(names):
-        raise CorpusManifestError(
-            place=place, expected=f"an object with {', '.join(names)}", found=_shorten(entry)
-        )
-    for key, value in entry.items():
-        if not isinstance(value, str):
-            raise CorpusManifestError(place=f"{place}.{key}", expected="a string", found=_shorten(value))
-    file = _File(**entry)
-    path = PurePosixPath(file.path)
-    if path.is_absolute() or ".." in path.parts or "\\" in file.path or ":" in file.path:
-        raise CorpusManifestError(
-            place=f"{place}.path", expected="a path inside the folder", found=_shorten(file.path)
-        )
-    for key, value, allowed in (
-        ("split", file.split, SPLITS),
-        ("document_per", file.document_per, ("file", "line")),
-    ):
-        if value not in allowed:
-            raise CorpusManifestError(
-                place=f"{place}.{key}", expected=" or ".join(allowed), found=_shorten(value)
-            )
-    return file
+def _check_entry(place: str, entry: Any) -> dict[str, str]:
+    if not isinstance(entry, dict) or entry.keys() != _FILE_FIELDS.keys():
+        expected = f"an object with {', '.join(_FILE_FIELDS)}"
+        raise errors.CorpusManifestError(place=place, expected=expected, found=_shorten(entry))
+    for key, (pattern, expected) in _FILE_FIELDS.items():
+        if not (isinstance(entry[key], str) and re.fullmatch(pattern, entry[key])):
+            found = _shorten(entry[key])
+            raise errors.CorpusManifestError(place=f"{place}.{key}", expected=expected, found=found)
+    return entry
 
 
-def _read_documents(directory: Path, file: _File) -> list[Document]:
-    data = _read_bytes(directory / file.path)
+def _read_documents(directory: Path, file: dict[str, str]) -> list[Document]:
+    path, expected = file["path"], file["sha256"]
+    data = _read_bytes(directory / path)
     found = hashlib.sha256(data).hexdigest()
-    if found != file.sha256:
-        if hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest() == file.sha256:
-            raise CorpusLineEndingError(path=file.path)
-        raise CorpusHashError(path=file.path, expected=file.sha256, found=found)
+    if found != expected:
+        if hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest() == expected:
+            raise errors.CorpusLineEndingError(path=path)
+        raise errors.CorpusHashError(path=path, expected=expected, found=found)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise CorpusManifestError(place=file.path, expected="UTF-8", found=str(error)) from error
-    if file.document_per == "file":
-        return [Document(file.path, file.language, file.split, file.kind, text)]
-    lines = text.removesuffix("\n").split("\n")
-    return [
-        Document(f"{file.path}:{number}", file.language, file.split, file.kind, line)
-        for number, line in enumerate(lines, start=1)
-    ]
+        raise errors.CorpusManifestError(place=path, expected="UTF-8", found=str(error)) from error
+    texts = {path: text}
+    if file["document_per"] == "line":
+        lines = text.removesuffix("\n").split("\n")
+        texts = {f"{path}:{number}": line for number, line in enumerate(lines, start=1)}
+    return [Document(id, file["language"], file["split"], file["kind"], text) for id, text in texts.items()]
 
 
 def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise MissingCorpusFileError(path=str(path), reason=getattr(error, "strerror", error)) from error
+    except OSError as error:
+        raise errors.MissingCorpusFileError(path=str(path), reason=error.strerror) from error
 
 
 def _shorten(value: object) -> str:
