@@ -255,6 +255,14 @@ class CharacterMapError(TokenLabError):
     found: str
 
 
+class UnknownFormatError(TokenLabError):
+    """A file of no known format."""
+
+    message = "expected a tokenizer file ({known}), found {found}"
+    known: str
+    found: str
+
+
 # Chapter 7: the file formats.
 
 

@@ -1,8 +1,19 @@
-"""Added tokens: cut out of the text before anything else sees it (chapter 6b; Hugging Face's AddedVocabulary)."""
+"""Added tokens: cut out of the text before anything else sees it (chapter 6b; Hugging Face's AddedVocabulary).
+
+The search has two passes. Tokens with normalized=False are looked for in the raw text. What is left is normalised,
+fragment by fragment, and searched for the others, whose own content is normalised for that.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from tokenlab.pipeline.normalizers import Normalizer
+from tokenlab.pipeline.patterns import RUST_WORD, find_regex
+from tokenlab.pipeline.text import WHITE_SPACE, AlignedText
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +36,111 @@ class AddedToken:
     rstrip: bool = False
     normalized: bool = True
     special: bool = False
+
+
+Match = tuple[int, int, AddedToken]
+
+
+class Fragment(NamedTuple):
+    """A part of the input, and the added token that it is, if it is one."""
+
+    text: AlignedText
+    token: AddedToken | None = None
+
+
+class AddedTokenFinder:
+    """Looks for added tokens: leftmost first, then longest.
+
+    Arguments:
+        contents: what to look for, and the token that it stands for; of equal contents the last one counts.
+
+    >>> finder = AddedTokenFinder({"<a>": AddedToken(1, "<a>"), "<a>b": AddedToken(2, "<a>b")})
+    >>> [(start, end, token.id) for start, end, token in finder.find("x<a>b")]
+    [(1, 5, 2)]
+    """
+
+    def __init__(self, contents: Mapping[str, AddedToken]) -> None:
+        self._tokens = {content: token for content, token in contents.items() if content}
+        self._lengths: dict[str, list[int]] = {}
+        for content in sorted(self._tokens, key=len, reverse=True):
+            lengths = self._lengths.setdefault(content[0], [])
+            if len(content) not in lengths[-1:]:
+                lengths.append(len(content))
+        self._first = re.compile(f"[{''.join(map(re.escape, self._lengths))}]") if self._lengths else None
+
+    def find(self, text: str, parse_special: bool = True, forced: Iterable[Match] = ()) -> Iterator[Match]:
+        """Yield start, end and token of each match that counts, the white space it takes in included.
+
+        Arguments:
+            text: where to look, n code points.
+            parse_special: False: special tokens in the text are ordinary characters.
+            forced: matches that are there by authority, not by their text; found ones lie between them.
+        """
+        taken = position = 0  # what an earlier match took cannot be taken again
+        for forced_match in (*forced, None):
+            stop = forced_match[0] if forced_match else len(text)
+            for start, end, token in self._matches(text, position, stop):
+                if token.special and not parse_special:
+                    continue
+                if token.single_word and (_is_word(text[start - 1 : start]) or _is_word(text[end : end + 1])):
+                    continue
+                match = _widen(text, start, end, token, taken)
+                yield match
+                taken = match[1]
+            if forced_match:
+                position = forced_match[1]
+                match = _widen(text, *forced_match, taken)
+                yield match
+                taken = match[1]
+
+    def _matches(self, text: str, position: int, stop: int) -> Iterator[Match]:
+        while self._first and (found := self._first.search(text, position, stop)):
+            start = position = found.start()
+            for length in self._lengths[found[0]]:
+                token = self._tokens.get(text[start : start + length])
+                if token and start + length <= stop:
+                    position = start + length
+                    yield start, position, token
+                    break
+            else:
+                position += 1
+
+    def split(
+        self, fragment: AlignedText, parse_special: bool = True, forced: Iterable[Match] = ()
+    ) -> list[Fragment]:
+        """Cut a fragment at the matches that `find` gives; empty parts are left out."""
+        parts, done = [], 0
+        for start, end, token in self.find(fragment.text, parse_special, forced):
+            if done < start:
+                parts.append(Fragment(fragment.slice(done, start)))
+            parts.append(Fragment(fragment.slice(start, end), token))
+            done = end
+        if not parts:
+            return [Fragment(fragment)] if fragment.text else []
+        if done < len(fragment.text):
+            parts.append(Fragment(fragment.slice(done, len(fragment.text))))
+        return parts
+
+
+def _widen(text: str, start: int, end: int, token: AddedToken, taken: int) -> Match:
+    """Take the white space beside a match into it, where the token says so, but not what is taken already."""
+    while token.lstrip and start > taken and text[start - 1] in WHITE_SPACE:
+        start -= 1
+    while token.rstrip and end < len(text) and text[end] in WHITE_SPACE:
+        end += 1
+    return start, end, token
+
+
+def _is_word(character: str) -> bool:
+    return bool(character) and bool(find_regex(RUST_WORD, character))
+
+
+def raw_finder(tokens: Iterable[AddedToken]) -> AddedTokenFinder:
+    """Return the finder of the first pass: tokens that are looked for in the raw text."""
+    return AddedTokenFinder({token.content: token for token in tokens if not token.normalized})
+
+
+def normalized_finder(tokens: Iterable[AddedToken], normalizer: Callable[[str], str] | None) -> AddedTokenFinder:
+    """Return the finder of the second pass: of two tokens with one normalised content the later, plain one counts."""
+    by_kind = sorted((token for token in tokens if token.normalized), key=lambda token: not token.special)
+    return AddedTokenFinder({normalizer(t.content) if normalizer else t.content: t for t in by_kind})

@@ -21,6 +21,9 @@ SECONDS_PER_CHARACTER = 1e-5
 
 _NUMBERS = "²³¹¼½¾"  # Oniguruma's \w has these as well, except inside of a class
 _WORD = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}" + _NUMBERS + "]"
+# Rust's word characters: with the joiners, and without those numbers.
+RUST_WORD = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200C}\x{200D}]"
+RUST_NOT_WORD = "[^" + RUST_WORD[1:]
 _ESCAPES = {
     "w": _WORD,
     "W": "[^" + _WORD[1:],
@@ -37,7 +40,7 @@ _TOKEN = re.compile(
       | \\.                      # any other escape
       | \[:\^?\w+:\]             # a POSIX bracket
       | \[\^?\]?                 # a class begins, maybe with the character ]
-      | \(\?(?:[imx-]+[:)] | \#[^)]*\) | <?[=!] | [:>] | <[A-Za-z_]\w*>)?
+      | \(\?(?:[imsx-]+[:)] | \#[^)]*\) | <?[=!] | [:>] | <[A-Za-z_]\w*>)?
       | \{\d*,?\d*\}[?+]?        # a counted repeat
       | .""",
     re.VERBOSE | re.DOTALL,
@@ -136,20 +139,32 @@ def translate(pattern: str) -> str:
     out: list[str] = []
     depth = 0  # of classes
     for token in _tokens(rewrite_counted(pattern, "(?:{})+")):
+        depth += _opens_class(token, depth)
         if token[0] == "\\":
             out.append(_escape(token, pattern, in_class=depth > 0))
         elif depth:
-            depth += (token[0] == "[" and token[1:2] != ":") - (token == "]")
             out.append("\\" + token if token in "|~" else token)
-        elif token[0] == "[":
-            depth = 1
-            out.append(token)
         elif token.startswith("(?"):
-            if token == "(?":
+            if token == "(?" or re.match(r"\(\?[imx-]*s", token):
                 raise PatternError(pattern=pattern, reason="a kind of group that is not supported")
             out.append(token.replace("m", "s") if token[2] in "imx-" else token)
         else:
             out.append("\\" + token if token[0] == "{" and not _COUNTED.fullmatch(token) else token)
+    return "".join(out)
+
+
+def from_rust(pattern: str) -> str:
+    r"""Return a pattern of tiktoken, which is in the dialect of Rust's fancy-regex, in Oniguruma's dialect.
+
+    >>> from_rust(r"\p{N}{1,3}+|\s++$")
+    '(?>\\p{N}{1,3})|\\s++\\z'
+    """
+    meanings = {r"\w": RUST_WORD, r"\W": RUST_NOT_WORD, "(?s)": "(?m)", "(?s:": "(?m:"}
+    out, depth = [], 0
+    for token in _tokens(rewrite_counted(pattern, "(?>{})")):
+        depth += _opens_class(token, depth)
+        anchor = None if depth else {"$": r"\z", "^": r"\A"}.get(token)
+        out.append(anchor or meanings.get(token, token))
     return "".join(out)
 
 
@@ -163,10 +178,11 @@ def rewrite_counted(pattern: str, template: str) -> str:
     groups: list[int] = []  # where the open groups begin
     atom, depth = 0, 0  # where the last atom begins; depth of classes
     for token in _tokens(pattern):
-        if depth:
-            depth += (token[0] == "[" and token[1:2] != ":") - (token == "]")
-        elif token[0] == "[":
-            atom, depth = len(out), 1
+        if not depth and token[0] == "[":
+            atom = len(out)
+        depth += _opens_class(token, depth)
+        if depth or token == "]":
+            pass
         elif token[0] == "(" and not token.endswith(")"):
             groups.append(len(out))
         elif token == ")":
@@ -182,6 +198,13 @@ def rewrite_counted(pattern: str, template: str) -> str:
 
 def _tokens(pattern: str) -> list[str]:
     return [found[0] for found in _TOKEN.finditer(pattern)]
+
+
+def _opens_class(token: str, depth: int) -> int:
+    """Return how a token changes the depth of classes: 1, 0 or -1."""
+    if token[0] == "[" and token[1:2] != ":":
+        return 1
+    return -1 if token == "]" and depth else 0
 
 
 def _escape(token: str, pattern: str, *, in_class: bool) -> str:

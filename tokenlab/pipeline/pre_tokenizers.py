@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from tokenlab.errors import ComponentError
 from tokenlab.pipeline.byte_alphabet import to_byte_alphabet
 from tokenlab.pipeline.normalizers import prepend
-from tokenlab.pipeline.patterns import Pattern, find_regex
+from tokenlab.pipeline.patterns import RUST_NOT_WORD, RUST_WORD, Pattern, find_regex
 from tokenlab.pipeline.text import WHITE_SPACE, AlignedText, CharacterTable
 
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -185,9 +185,7 @@ class Metaspace(PreTokenizer):
 # --- By kind of character
 
 _VISIBLE = re.compile(f"[^{WHITE_SPACE}]+")
-# Rust's word characters, for once not Oniguruma's: with the joiners, without the numbers like ².
-_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200C}\x{200D}"
-_WORDS = rf"[{_WORD}]+|[^{_WORD}\s]+"
+_WORDS = rf"{RUST_WORD}+|{RUST_NOT_WORD[:-1]}\s]+"
 
 
 def _kind(character: str) -> str:

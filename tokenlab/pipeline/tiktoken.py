@@ -1,0 +1,42 @@
+"""A tokenizer from tiktoken's three parts: ranks, pattern, special tokens (chapter 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tokenlab.pipeline import decoders, models, pre_tokenizers
+from tokenlab.pipeline.added_tokens import AddedToken
+from tokenlab.pipeline.byte_alphabet import to_byte_alphabet
+from tokenlab.pipeline.patterns import Pattern, from_rust
+from tokenlab.pipeline.tokenizer import Tokenizer
+
+
+def from_tiktoken(ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapping[str, int]) -> Tokenizer:
+    """Return the tokenizer that tiktoken builds from the same three things; see `Tokenizer.from_tiktoken`.
+
+    tiktoken joins any two tokens whose joined bytes have a rank, lowest rank first. So a token's merges are all
+    the ways to cut it into two tokens; a word that is a token is taken whole.
+    """
+    names = {token: to_byte_alphabet(token) for token in ranks}
+    merges = [
+        (names[token[:cut]], names[token[cut:]])
+        for token in sorted(ranks, key=ranks.__getitem__)
+        for cut in range(1, len(token))
+        if token[:cut] in ranks and token[cut:] in ranks
+    ]
+    return Tokenizer(
+        models.BPE(
+            ignore_merges=True, vocab={names[token]: rank for token, rank in ranks.items()}, merges=tuple(merges)
+        ),
+        pre_tokenizer=pre_tokenizers.Sequence(
+            (
+                pre_tokenizers.Split(Pattern(from_rust(pattern), regex=True), "Isolated"),
+                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            )
+        ),
+        decoder=decoders.ByteLevel(),
+        added_tokens=tuple(
+            AddedToken(token_id, content, normalized=False, special=True)
+            for content, token_id in special_tokens.items()
+        ),
+    )

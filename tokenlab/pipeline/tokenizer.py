@@ -1,0 +1,485 @@
+"""The tokenizer: the stages in their fixed order (chapters 6 and 6b; Hugging Face's pipeline).
+
+Added tokens out, normalise, pre-tokenise, model; then truncate, post-process, pad. Decoding goes the other way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+from tokenlab.errors import ComponentError, MissingTokenError, UnknownCharacterError, UnknownFormatError
+from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
+from tokenlab.pipeline.added_tokens import (
+    AddedToken,
+    AddedTokenFinder,
+    Fragment,
+    Match,
+    normalized_finder,
+    raw_finder,
+)
+from tokenlab.pipeline.contract import Contract, contract_of
+from tokenlab.pipeline.encoding import Encoding, Padding, Span, Truncation, merge, pad_batch
+from tokenlab.pipeline.text import AlignedText
+
+Input = str | Sequence[str]
+"""A text, or with `is_pretokenized` its words."""
+
+
+class Codec(Protocol):
+    """A file format: `CODECS` lists one for each, and `tokenlab.formats` fills that list."""
+
+    name: str
+    suffixes: tuple[str, ...]
+
+    def recognises(self, data: bytes) -> bool:
+        """Whether the bytes look like this format."""
+
+    def read(self, data: bytes, **options: Any) -> Tokenizer:
+        """Return the tokenizer that the bytes describe."""
+
+    def write(self, tokenizer: Tokenizer, *, strict: bool) -> bytes:
+        """Return the tokenizer as bytes; strict: a loss of answers is an error, not a warning."""
+
+
+CODECS: list[Codec] = []
+
+
+@dataclass(frozen=True, slots=True)
+class ControlToken:
+    """A control token that the caller puts in by name: the authorised way, which no text can forge."""
+
+    content: str
+
+
+class Stage(NamedTuple):
+    """What a stage of the pipeline made: its name, and (text, span, ID) of each piece (ID None: not yet)."""
+
+    name: str
+    pieces: tuple[tuple[str, Span, int | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Every stage's state for one text."""
+
+    text: str
+    stages: tuple[Stage, ...]
+
+    def __str__(self) -> str:
+        lines = [f"text: {self.text!r}"]
+        for stage in self.stages:
+            lines.append(f"{stage.name}:")
+            for text, (start, end), token_id in stage.pieces:
+                lines.append(f"  {text!r} {start}..{end}" + ("" if token_id is None else f" ID {token_id}"))
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenizer:
+    """A tokenizer: components, added tokens, and what a model's files say beside them.
+
+    Arguments:
+        model: the one stage that must be there.
+        normalizer, pre_tokenizer, post_processor, decoder: the others, None where absent.
+        added_tokens: in the order of the file.
+        truncation, padding: applied by every encoding, None: not at all.
+        chat_template: the model's Jinja template.
+        bos_token, eos_token: their texts, for templates.
+        stop_ids: the IDs that end generation.
+        prefix_ids: IDs put before the text, ahead of the post-processor (`.mtok` files have this).
+        clean_up_tokenization_spaces: whether decoding takes spaces before punctuation out.
+
+    >>> from tokenlab.pipeline.models import WordLevel
+    >>> words = Tokenizer(WordLevel({"a": 0, "b": 1}), pre_tokenizer=pre_tokenizers.Whitespace())
+    >>> words.encode("a  b").offsets, words.decode([0, 1])
+    (((0, 1), (3, 4)), 'a b')
+    """
+
+    model: models.Model
+    normalizer: normalizers.Normalizer | None = None
+    pre_tokenizer: pre_tokenizers.PreTokenizer | None = None
+    post_processor: post_processors.PostProcessor | None = None
+    decoder: decoders.Decoder | None = None
+    added_tokens: tuple[AddedToken, ...] = ()
+    truncation: Truncation | None = None
+    padding: Padding | None = None
+    chat_template: str | None = None
+    bos_token: str | None = None
+    eos_token: str | None = None
+    stop_ids: tuple[int, ...] = ()
+    prefix_ids: tuple[int, ...] = ()
+    clean_up_tokenization_spaces: bool = False
+    _raw: AddedTokenFinder = field(init=False, repr=False, compare=False)
+    _normalized: AddedTokenFinder = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_ids(self.model, self.added_tokens)
+        object.__setattr__(self, "_raw", raw_finder(self.added_tokens))
+        object.__setattr__(self, "_normalized", normalized_finder(self.added_tokens, self.normalizer))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, each.name) for each in fields(self) if each.init)
+
+    # --- Encoding
+
+    def encode(
+        self,
+        text: Input,
+        pair: Input | None = None,
+        *,
+        add_special_tokens: bool = True,
+        is_pretokenized: bool = False,
+        parse_special_tokens: bool = True,
+    ) -> Encoding:
+        """Return the tokens of a text, or of two.
+
+        Arguments:
+            text, pair: a text each; with `is_pretokenized` the words of one.
+            add_special_tokens: whether the post-processor (and `prefix_ids`) put special tokens in.
+            is_pretokenized: whether words are given; each one still passes through every stage.
+            parse_special_tokens: False reads special tokens in the text as ordinary characters.
+
+        Raises:
+            LoneSurrogateError: half of a UTF-16 pair in a text, with its position.
+            UnknownCharacterError: a character that the model has nothing for, with its position.
+            TruncationError, PatternTimeoutError: as their names say.
+        """
+        options = add_special_tokens, is_pretokenized, parse_special_tokens
+        return self._padded([self._encode_pair(text, pair, *options)])[0]
+
+    def encode_batch(
+        self,
+        texts: Iterable[Input | tuple[Input, Input]],
+        *,
+        add_special_tokens: bool = True,
+        is_pretokenized: bool = False,
+        parse_special_tokens: bool = True,
+    ) -> list[Encoding]:
+        """Return the encodings of several texts, padded together; a tuple of two is a pair of texts."""
+        options = add_special_tokens, is_pretokenized, parse_special_tokens
+        encodings = []
+        for each in texts:
+            is_pair = isinstance(each, tuple) and len(each) == 2 and is_pretokenized != isinstance(each[0], str)
+            text, pair = each if is_pair else (each, None)
+            encodings.append(self._encode_pair(text, pair, *options))
+        return self._padded(encodings)
+
+    def encode_ids(
+        self, text: str, *, add_special_tokens: bool = True, parse_special_tokens: bool = True
+    ) -> list[int]:
+        """Return the IDs of `encode`, the fast way: offsets are not kept."""
+        encoding = self.encode(
+            text, add_special_tokens=add_special_tokens, parse_special_tokens=parse_special_tokens
+        )
+        return list(encoding.ids)
+
+    def encode_parts(
+        self, parts: Iterable[str | ControlToken | AddedToken], *, add_special_tokens: bool = False
+    ) -> Encoding:
+        """Return the tokens of text fragments and authorised control tokens, which are kept apart.
+
+        Special tokens are never read out of a fragment. Neighbouring fragments are one text, however it was
+        cut; so where none spells a special token, the result is that of the joined text.
+
+        Arguments:
+            parts: ordinary text, or the control token itself.
+            add_special_tokens: whether the post-processor puts special tokens in as well.
+
+        Raises:
+            MissingTokenError: a control token that is no added token of this tokenizer.
+        """
+        by_content = {token.content: token for token in self.added_tokens}
+        contents: list[str] = []
+        forced: list[Match] = []
+        length = 0
+        for part in parts:
+            content = part if isinstance(part, str) else part.content
+            if not isinstance(part, str):
+                if content not in by_content:
+                    raise MissingTokenError(component="added_tokens", token=content, role="a control token")
+                forced.append((length, length + len(content), by_content[content]))
+            contents.append(content)
+            length += len(content)
+        encoding = self._encode_text("".join(contents), 0, parse_special=False, forced=forced)
+        return self._padded([self._post_process(encoding, None, add_special_tokens)])[0]
+
+    def _encode_pair(
+        self, text: Input, pair: Input | None, add_special: bool, is_pretokenized: bool, parse_special: bool
+    ) -> Encoding:
+        encode_one = self._encode_words if is_pretokenized else self._encode_text
+        first = encode_one(text, 0, parse_special)  # type: ignore[arg-type]
+        second = None if pair is None else encode_one(pair, 1, parse_special)  # type: ignore[arg-type]
+        return self._post_process(first, second, add_special)
+
+    def _encode_words(self, words: Sequence[str], sequence_id: int, parse_special: bool) -> Encoding:
+        ids, tokens, offsets, word_ids = _Columns([], [], [], [])
+        for number, word in enumerate(words):
+            part = self._columns(word, parse_special)
+            ids += part.ids
+            tokens += part.tokens
+            offsets += part.offsets
+            word_ids += [number] * len(part.ids)
+        return Encoding.from_tokens(ids, tokens, offsets, word_ids, words, sequence_id)
+
+    def _encode_text(
+        self, text: str, sequence_id: int, parse_special: bool, forced: Sequence[Match] = ()
+    ) -> Encoding:
+        return Encoding.from_tokens(*self._columns(text, parse_special, forced), text, sequence_id)
+
+    def _columns(self, text: str, parse_special: bool, forced: Sequence[Match] = ()) -> _Columns:
+        fragments: list[Fragment] = []
+        for _, fragments in self._stages(text, parse_special, forced):
+            pass
+        return self._model_columns(fragments)
+
+    def _stages(
+        self, text: str, parse_special: bool, forced: Sequence[Match] = ()
+    ) -> Iterator[tuple[str, list[Fragment]]]:
+        """Yield the name of each stage before the model, and the fragments that it leaves."""
+        fragments = self._raw.split(AlignedText.of(text), parse_special, forced)
+        yield "added tokens of the raw text", fragments
+        if self.normalizer is not None:
+            normalize = self.normalizer.normalize
+            fragments = [each if each.token else Fragment(normalize(each.text)) for each in fragments]
+        yield "normalizer", fragments
+        search = partial(self._normalized.split, parse_special=parse_special)
+        fragments = [part for each in fragments for part in ([each] if each.token else search(each.text))]
+        yield "added tokens of the normalised text", fragments
+        if self.pre_tokenizer is not None:
+            cut = self.pre_tokenizer.pre_tokenize
+            fragments = [
+                part for each in fragments for part in ([each] if each.token else map(Fragment, cut(each.text)))
+            ]
+        yield "pre-tokenizer", fragments
+
+    def _model_columns(self, fragments: Iterable[Fragment]) -> _Columns:
+        ids, tokens, offsets, word_ids = columns = _Columns([], [], [], [])
+        for number, (piece, added) in enumerate(fragments):
+            if added:
+                found = [models.Token(added.id, piece.text, 0, len(piece.text))]
+            else:
+                try:
+                    found = self.model.tokenize(piece.text)
+                except UnknownCharacterError as error:
+                    facts = {**error.facts, "position": piece.span(error.position, error.position + 1)[0]}
+                    raise UnknownCharacterError(**facts) from None
+            for token_id, token, start, end in found:
+                ids.append(token_id)
+                tokens.append(token)
+                offsets.append(piece.span(start, end))
+                word_ids.append(number)
+        return columns
+
+    def _post_process(self, encoding: Encoding, pair: Encoding | None, add_special: bool) -> Encoding:
+        if self.prefix_ids and add_special:
+            prefix = Encoding.inserted(self.prefix_ids, [self._token(token_id) for token_id in self.prefix_ids])
+            encoding = merge([prefix, encoding])
+        return post_processors.post_process(
+            encoding,
+            pair,
+            post_processor=self.post_processor,
+            truncation=self.truncation,
+            add_special_tokens=add_special,
+        )
+
+    def _padded(self, encodings: list[Encoding]) -> list[Encoding]:
+        return encodings if self.padding is None else pad_batch(encodings, self.padding)
+
+    # --- Decoding
+
+    def decode(
+        self,
+        ids: Iterable[int],
+        *,
+        skip_special_tokens: bool = True,
+        unknown_ids: Literal["error", "skip"] = "error",
+    ) -> str:
+        """Return the text of token IDs.
+
+        Arguments:
+            ids: token IDs.
+            skip_special_tokens: whether special added tokens are left out.
+            unknown_ids: "error", or "skip" for the lenient way.
+
+        Raises:
+            UnknownTokenIdError: an ID that no token has, with its position.
+        """
+        text = self._id_decoder().decode(ids, skip_special_tokens=skip_special_tokens, unknown_ids=unknown_ids)
+        return decoders.clean_up_spaces(text) if self.clean_up_tokenization_spaces else text
+
+    def decode_stream(self, skip_special_tokens: bool = True) -> decoders.DecodeStream:
+        """Return a decoder to push IDs into, one at a time; it gives text as soon as that is certain."""
+        return decoders.DecodeStream(self._id_decoder(), skip_special_tokens)
+
+    def _id_decoder(self) -> decoders.IdDecoder:
+        added = {token.id: token for token in self.added_tokens}
+        return decoders.IdDecoder(self.model.tokens_by_id, added, self.decoder)
+
+    # --- What it is
+
+    @property
+    def vocabulary(self) -> dict[str, int]:
+        """Every token and its ID, added tokens included."""
+        return {**self.model.vocabulary, **{token.content: token.id for token in self.added_tokens}}
+
+    def _token(self, token_id: int) -> str:
+        added = {token.id: token.content for token in self.added_tokens}
+        return added.get(token_id) or self.model.tokens_by_id[token_id]
+
+    def explain(self, text: str, *, parse_special_tokens: bool = True) -> Explanation:
+        """Return every stage's state for one text, as data that prints as text.
+
+        >>> from tokenlab.pipeline.models import WordLevel
+        >>> tokenizer = Tokenizer(WordLevel({"a": 0}), normalizers.Lowercase(), pre_tokenizers.Whitespace())
+        >>> print(tokenizer.explain("A a"))  # doctest: +ELLIPSIS
+        text: 'A a'
+        added tokens of the raw text:
+          'A a' 0..3
+        normalizer:
+          'a a' 0..3
+        ...
+        model:
+          'a' 0..1 ID 0
+          'a' 2..3 ID 0
+        post-processor:
+          'a' 0..1 ID 0
+          'a' 2..3 ID 0
+        """
+        stages = []
+        fragments: list[Fragment] = []
+        for name, fragments in self._stages(text, parse_special_tokens):
+            pieces = [(each.text, each.token.id if each.token else None) for each in fragments]
+            stages.append(Stage(name, tuple((t.text, t.span(0, len(t.text)), i) for t, i in pieces)))
+        encoding = Encoding.from_tokens(*self._model_columns(fragments), text)
+        for name, made in ("model", encoding), ("post-processor", self._post_process(encoding, None, True)):
+            stages.append(Stage(name, tuple(zip(made.tokens, made.offsets, made.ids, strict=True))))
+        return Explanation(text, tuple(stages))
+
+    def contract(self) -> Contract:
+        """Return what this tokenizer promises about special tokens: six questions, answered as data."""
+        return contract_of(self)
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 (hexadecimal) of all that encoding and decoding depend on.
+
+        Two tokenizers with one fingerprint give the same IDs, in whatever process and from whatever file.
+        """
+        digest = hashlib.sha256()
+        for each in fields(self):
+            if each.init:
+                value = getattr(self, each.name)
+                digest.update(f"{each.name}={_canonical(value)};".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+    # --- Files
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], **options: Any) -> Tokenizer:
+        """Return the tokenizer in a file of any known format, told by its content; see `from_bytes`."""
+        return cls.from_bytes(Path(path).read_bytes(), **options)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, **options: Any) -> Tokenizer:
+        """Return the tokenizer that the bytes of a file describe.
+
+        Arguments:
+            data: tokenizer.json, `.mtok` or a legacy `.txt`, told by its content.
+            options: what that format's reader can be told.
+
+        Raises:
+            UnknownFormatError: no known format begins like this.
+            TokenLabError: each format's own error, which says where the file is wrong.
+        """
+        for codec in CODECS:
+            if codec.recognises(data):
+                return codec.read(data, **options)
+        raise UnknownFormatError(known=", ".join(codec.name for codec in CODECS), found=repr(data[:16]))
+
+    def save(self, path: str | os.PathLike[str], *, strict: bool = False) -> None:
+        """Write the tokenizer to a file, in the format of its suffix, as a whole or not at all.
+
+        Arguments:
+            path: where to; ".json" or ".mtok".
+            strict: a loss of answers is an error, not a warning.
+
+        Raises:
+            UnknownFormatError: no format has this suffix.
+        """
+        target = Path(path)
+        for codec in CODECS:
+            if target.suffix in codec.suffixes:
+                data = codec.write(self, strict=strict)
+                break
+        else:
+            known = ", ".join(suffix for codec in CODECS for suffix in codec.suffixes)
+            raise UnknownFormatError(known=known, found=repr(target.suffix))
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+    @classmethod
+    def from_tiktoken(
+        cls, mergeable_ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapping[str, int] | None = None
+    ) -> Tokenizer:
+        r"""Return the tokenizer that tiktoken builds from the same three things.
+
+        Text that the pattern does not match is encoded as well, where tiktoken drops it.
+
+        Arguments:
+            mergeable_ranks: token to rank, which is its ID too.
+            pattern: how to pre-tokenise, in the dialect of Rust's fancy-regex.
+            special_tokens: text to ID.
+
+        >>> ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256}
+        >>> Tokenizer.from_tiktoken(ranks, r"\w+|\W+").encode_ids("ab b")
+        [256, 32, 98]
+        """
+        from tokenlab.pipeline.tiktoken import from_tiktoken
+
+        return from_tiktoken(mergeable_ranks, pattern, special_tokens or {})
+
+
+class _Columns(NamedTuple):
+    ids: list[int]
+    tokens: list[str]
+    offsets: list[Span]
+    word_ids: list[int | None]
+
+
+def _check_ids(model: models.Model, added_tokens: Iterable[AddedToken]) -> None:
+    """Refuse two tokens with one ID, and one token with two."""
+    ids, tokens = dict(model.vocabulary), dict(model.tokens_by_id)
+    for added in added_tokens:
+        other, known = tokens.setdefault(added.id, added.content), ids.setdefault(added.content, added.id)
+        if other != added.content or known != added.id:
+            found = f"ID {added.id} for {added.content!r}; {other!r} has it" if other != added.content else None
+            raise ComponentError(
+                component="Tokenizer",
+                field="added_tokens",
+                expected="one ID for each token and one token for each ID",
+                found=found or f"IDs {known} and {added.id} for {added.content!r}",
+            )
+
+
+def _canonical(value: object) -> str:
+    """Return a text that says a component with all its data, also what its repr leaves out."""
+    if hasattr(value, "__dataclass_fields__"):
+        data = {each.name: _canonical(getattr(value, each.name)) for each in fields(value) if each.init}  # type: ignore[arg-type]
+        return f"{type(value).__name__}{data}"
+    if isinstance(value, Mapping):
+        return repr(sorted(value.items()))
+    if isinstance(value, tuple):
+        return "(" + ",".join(map(_canonical, value)) + ")"
+    return repr(value)
