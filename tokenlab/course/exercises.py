@@ -1,0 +1,217 @@
+"""Open exercises: a learner's function against the library's, smallest counterexample first."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import itertools
+import linecache
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from tokenlab.course.feedback import Message, show
+from tokenlab.course.limits import Outcome, limited, limits_time
+from tokenlab.course.model import Exercise, Question, find
+
+SECONDS = 2.0  # for one call
+PATIENCE = 20.0  # for all of them
+
+
+class _Prints(io.StringIO):
+    """What a function prints, up to a limit."""
+
+    def write(self, text: str) -> int:
+        return super().write(text[: max(0, 2000 - self.tell())]) and len(text)
+
+
+def shortest_first(exercise: Exercise) -> Iterator[tuple[Any, ...]]:
+    """Yield the arguments of every call over the exercise's alphabet, by length, up to its number of
+    cases."""
+    lengths = itertools.count() if exercise.alphabet else (0,)
+    symbols = (s for length in lengths for s in itertools.product(exercise.alphabet, repeat=length))
+    return (exercise.arguments(s) for s in itertools.islice(symbols, exercise.cases))
+
+
+def comparable(value: Any) -> Any:
+    """Lists, tuples and arrays count as equal where their items are; everything else as Python compares
+    it."""
+    if type(value).__module__ == "numpy":
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return tuple(map(comparable, value))
+    if isinstance(value, Mapping):
+        return {comparable(key): comparable(item) for key, item in value.items()}
+    return value
+
+
+def call(function: Callable[..., Any], arguments: tuple[Any, ...], wanted: Any) -> tuple[Outcome, str]:
+    """Call a learner's function; return (value, whether it is the wanted one) or what else happened, and
+    its prints."""
+
+    def answer() -> tuple[Any, bool]:
+        value = comparable(function(*arguments))
+        return value, bool(value == wanted)
+
+    prints = _Prints()
+    with contextlib.redirect_stdout(prints):
+        outcome = limited(answer, (), SECONDS)
+    return outcome, prints.getvalue()
+
+
+def examine(exercise: Exercise, function: Any) -> Message:
+    """Say whether a function does what the exercise asks, and if not, show the smallest input that tells."""
+    name = exercise.call.partition("(")[0]
+    if function is ...:
+        return Message(f"Not tried yet. Write {name}, then run the cell again.", "blank")
+    if not callable(function):
+        return Message(
+            f"Not yet. This is what a function returned, not a function: give its name without parentheses, "
+            f'check_function("{exercise.id}", {name}).',
+            "unreadable",
+        )
+    home = getattr(inspect.unwrap(function), "__module__", None) or ""
+    if function is exercise.reference or (home.startswith("tokenlab.") and function not in exercise.wrong):
+        return Message("Not yet. This is the library's own function: write one of your own.", "unreadable")
+    first = next(shortest_first(exercise))
+    with contextlib.suppress(ValueError, TypeError):
+        try:
+            inspect.signature(function).bind(*first)
+        except TypeError:
+            text = f"Not yet. The function is called as {exercise.call}; yours takes other arguments."
+            return Message(text, "wrong")
+    outcome, _ = call(function, first, ...)
+    if outcome == ("returned", (..., True)):
+        return Message(
+            "Not tried yet. Replace `return ...` by your own lines, then run the cell again.", "blank"
+        )
+    found, tried = smallest(exercise, function)
+    if found is not None:
+        return Message(_explain(exercise, function, found), "wrong")
+    extent = (
+        f"all {tried} shortest inputs, and on longer random ones"
+        if tried == exercise.cases
+        else "all inputs tried"
+    )
+    limit = "" if limits_time() else " (There is no time limit in this environment.)"
+    return Message(f"Right. Your function agrees with the library on {extent}.{limit}", "right")
+
+
+def smallest(exercise: Exercise, function: Callable[..., Any]) -> tuple[tuple[Any, ...] | None, int]:
+    """Return the arguments of the smallest call on which a function and the reference differ, and how many
+    were tried.
+
+    A slow function is not tried on every input: it is told so by the number.
+    """
+    end, tried = time.monotonic() + PATIENCE, 0
+    failing: list[tuple[Any, ...]] = []
+
+    def differs(arguments: tuple[Any, ...]) -> bool:
+        if time.monotonic() > end:
+            return False
+        (state, value), _ = call(function, arguments, comparable(exercise.reference(*arguments)))
+        if state == "returned" and value[1]:
+            return False
+        failing.append(arguments)
+        return True
+
+    for arguments in shortest_first(exercise):
+        if differs(arguments):
+            return arguments, tried
+        tried += time.monotonic() <= end
+    _search_longer(exercise, differs)
+    return (min(failing, key=lambda arguments: len(repr(arguments))) if failing else None), tried
+
+
+def _search_longer(exercise: Exercise, differs: Callable[[tuple[Any, ...]], bool]) -> None:
+    try:
+        from hypothesis import HealthCheck, configuration, errors, find, settings, strategies
+    except ImportError:  # a browser build: the short inputs have to do
+        return
+    home = configuration.storage_directory(intent_to_write=False).home_directory
+    with tempfile.TemporaryDirectory() as folder:
+        configuration.set_hypothesis_home_dir(folder)
+        longer = strategies.lists(strategies.sampled_from(exercise.alphabet), max_size=40).map(tuple)
+        quiet = settings(
+            max_examples=100,
+            derandomize=True,
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        try:
+            find(longer.map(exercise.arguments), differs, settings=quiet)
+        except (
+            errors.HypothesisException
+        ):  # nothing found, or a function that remembers: `differs` has kept what failed
+            pass
+        finally:
+            configuration.set_hypothesis_home_dir(home)
+
+
+def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
+    name = exercise.call.partition("(")[0]
+    wanted = comparable(exercise.reference(*arguments))
+    (state, value), prints = call(function, arguments, wanted)
+    value, agrees = value if state == "returned" else (value, False)
+    (again, second), _ = call(function, arguments, value)
+    shown = limited(exercise.show, (value,), SECONDS)[1]
+    given = ", ".join(map(exercise.show, arguments))
+    lines = [f"Not yet. The shortest input on which it differs: {name}({given})."]
+    if state == "returned":
+        lines.append(f"    got     {str(shown)[:300]}\n    wanted  {exercise.show(wanted)[:300]}")
+    else:
+        lines.append(f"    wanted  {exercise.show(wanted)[:300]}")
+    if state == "late":
+        lines.append(f"It did not return within {SECONDS:g} seconds: does its loop end?")
+    elif state == "raised":
+        lines.append(_where(function, value))
+    elif again == "returned" and not second[1]:
+        lines.append(
+            "Called again with the same input, it answers differently: does it remember earlier calls?"
+        )
+    elif agrees:
+        lines.append("Called alone, it answers rightly: does it remember earlier calls?")
+    elif value is None:
+        lines.append("It returned None: is there a return?")
+    elif inspect.isgenerator(value) or hasattr(type(value), "__next__"):
+        lines.append("It returned something that is still to be run (does it use yield?): return a list.")
+    elif type(value) is not type(wanted):
+        lines.append(f"A {type(wanted).__name__} is expected, not a {type(value).__name__}.")
+    if prints:
+        lines.append("It printed:\n\n" + "\n".join("    " + line for line in prints.splitlines()[:10]))
+    return "\n\n".join([*lines, f'Look again, or ask for a hint: hint("{exercise.id}").'])
+
+
+def _where(function: Callable[..., Any], error: BaseException) -> str:
+    """Say what was raised, at the learner's own line."""
+    text = f"It raised {type(error).__name__}: {str(error)[:200]}"
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    frames = traceback.extract_tb(error.__traceback__)
+    mine = [frame for frame in frames if code is not None and frame.filename == code.co_filename]
+    if mine and mine[-1].lineno:
+        source = linecache.getline(mine[-1].filename, mine[-1].lineno).strip()
+        text += f"\n\n    line {mine[-1].lineno} of your cell: {source}"
+    if isinstance(error, TypeError | AttributeError) and any(t in str(error) for t in ("'tuple'", "'bytes'")):
+        text += "\n\nThe input cannot be changed in place: make a list of it first, with list(...)."
+    return text
+
+
+def check_function(exercise_id: str, function: object = ...) -> None:
+    """Compare a function with the library's, over all short inputs and some long ones."""
+    try:
+        task = find(exercise_id)
+    except LookupError as error:
+        return show(Message(str(error.args[0])))
+    if isinstance(task, Question):
+        return show(Message(f'"{task.id}" is a prediction: check("{task.id}", prediction).'))
+    try:
+        message = examine(task, function)
+    except Exception:
+        message = Message(
+            "Not yet. Looking at the function failed: is it an ordinary function?", "unreadable"
+        )
+    return show(message, task.id)

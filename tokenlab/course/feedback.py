@@ -1,0 +1,194 @@
+"""Predict, then check: the verdict on an answer, hints, and the answer with its derivation.
+
+What is said is a pure function of the question and the answer, so a notebook's outputs can be compared.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from tokenlab.course.limits import limited
+from tokenlab.course.model import Exercise, Question, Text, find
+from tokenlab.course.reading import KINDS, Unreadable, is_blank, name_character
+
+_COLOURS = {
+    "right": "#2e7d32",
+    "wrong": "#b45309",
+    "": "#5b7083",
+}  # each at least 3 : 1 on white and on black
+_LOOK_ALIKE = dict(
+    zip("асеорхуіјѕԁһАВСЕНІЈКМОРЅТХаοΟΑΒΕΗΙΚΜΝΡΤΧ", "aceopxyijsdhABCEHIJKMOPSTXaoOABEHIKMNPTX", strict=True)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Feedback, as text and as HTML that says the same.
+
+    Paragraphs are separated by blank lines; lines that begin with four spaces stand as they are.
+    """
+
+    text: str
+    state: str = ""  # right, wrong, unreadable, blank, or nothing
+    reasons: tuple[str, ...] = ()  # IDs of the misconceptions that give this answer
+    answer: str = ""  # as read, spelled in one way
+
+    def to_html(self) -> str:
+        body = "".join(map(_block_to_html, self.text.split("\n\n")))
+        colour = _COLOURS.get(self.state, _COLOURS[""])
+        return f'<div style="border-left: 4px solid {colour}; padding: 0.1em 0 0.1em 0.9em">{body}</div>'
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        return {"text/plain": self.text, "text/html": self.to_html()}
+
+
+def _block_to_html(block: str) -> str:
+    if block.startswith("    "):
+        lines = html.escape(block.replace("\n    ", "\n")[4:])
+        return f'<pre style="margin: 0.5em 0; white-space: pre-wrap">{lines}</pre>'
+    first, separator, rest = re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(block)).partition(".")
+    if block.startswith(
+        ("Right.", "Not quite.", "Not answered yet.", "I cannot read this.", "Not yet.", "Not tried yet.")
+    ):
+        first = f"<strong>{first}</strong>"
+    return f'<p style="margin: 0.5em 0">{first}{separator}{rest}</p>'
+
+
+def compare_bytes(data: bytes, got: bytes) -> str:
+    """Say what bytes an answer stands for, and where they first differ from the input: a consequence.
+
+    >>> compare_bytes(b"ab", b"ac")
+    'Your answer stands for the bytes `61 63`; the input has `62` at byte 1, yours `63`.'
+    """
+    if data == got:
+        return f"Your answer stands for the bytes `{got.hex(' ')}`, those of the input: nothing is lost."
+    at = next((i for i, (left, right) in enumerate(zip(data, got, strict=False)) if left != right), None)
+    start = f"Your answer stands for the bytes `{got[:60].hex(' ')}`; "
+    if at is None:
+        return start + f"the input has {len(data)} bytes, yours {len(got)}."
+    return start + f"the input has `{data[at]:02x}` at byte {at}, yours `{got[at]:02x}`."
+
+
+def judge(question: Question, value: object, variant: int = 0) -> Message:
+    """Say how an answer relates to the question: blank, unreadable, right or wrong."""
+    how = f"Type {KINDS[question.kind].how}."
+    if is_blank(value):
+        return Message(
+            f"Not answered yet. Replace the dots by your prediction, then run the cell again. {how}", "blank"
+        )
+    outcome, answer = limited(question.read, (value, variant))
+    if outcome == "raised" and isinstance(answer, Unreadable):
+        return Message(f"I cannot read this. {answer}\n\n{how}", "unreadable")
+    if outcome != "returned":
+        return Message(f"I cannot read this. Looking at the answer failed.\n\n{how}", "unreadable")
+    spelled = KINDS[question.kind].spell(answer)
+    if question.is_right(answer, variant):
+        return Message(
+            f"Right. `{spelled}`\n\n{question.why(question.pool[variant])}", "right", answer=spelled
+        )
+    reasons = [
+        m for m in question.misconceptions if question.agree(question.answer_of(m.run, variant), answer)
+    ]
+    blocks = [
+        f"Not quite. I read your answer as `{spelled}`.",
+        question.consequence(question.pool[variant], answer),
+    ]
+    blocks += [f"{'Another' if i else 'One'} way to arrive here: {m.belief}." for i, m in enumerate(reasons)]
+    blocks += _look_alikes(question, answer, variant)
+    blocks.append(f'Look again, or ask for a hint: hint("{question.id}").')
+    return Message("\n\n".join(blocks), "wrong", tuple(m.id for m in reasons), spelled)
+
+
+def _look_alikes(question: Question, answer: Any, variant: int) -> list[str]:
+    """Name each letter of a text answer that only looks like one of the question's."""
+    typed = "".join(answer) if question.kind.startswith("text") else ""
+    known = f"{question.pool[variant]}{question.answer(variant)}" if typed else ""
+    twins = {
+        letter: twin
+        for letter in set(typed) - set(known)
+        for twin in set(known)
+        if _shape(letter) == _shape(twin)
+    }
+    return [
+        f"{name_character(a)}; the one that it looks like: {name_character(b)}."
+        for a, b in sorted(twins.items())
+    ]
+
+
+def _shape(letter: str) -> str:
+    return _LOOK_ALIKE.get(letter, letter)
+
+
+def text_of(text: Text, task: Exercise | Question, variant: int = 0) -> str:
+    """Return a hint's text, computed from the input where it is a function."""
+    return text if isinstance(text, str) else text(task.pool[variant] if isinstance(task, Question) else None)
+
+
+def hint_for(task: Exercise | Question, rung: int = 1) -> Message:
+    last = len(task.hints)
+    if rung not in range(1, last + 1):
+        return Message(f'There are {last} hints: hint("{task.id}", 1) to hint("{task.id}", {last}).')
+    more = f'\n\nOne step further: hint("{task.id}", {rung + 1}).' if rung < last else ""
+    return Message(f"Hint {rung} of {last}. {text_of(task.hints[rung - 1], task)}{more}")
+
+
+def answer_to(task: Exercise | Question, variant: int = 0) -> Message:
+    if isinstance(task, Exercise):
+        return Message(
+            f"The library does this with {task.reference.__module__}.{task.reference.__qualname__}."
+        )
+    kept = " (one of many right answers)" if task.accepts else ""
+    spelled = KINDS[task.kind].spell(task.answer(variant))
+    return Message(f"The answer{kept}: `{spelled}`.\n\n{task.why(task.pool[variant])}")
+
+
+def show(message: Message, task_id: str = "", sure: bool | None = None) -> None:
+    """Display a message; in a working copy, keep the answer in its journal."""
+    from tokenlab.course.workbook import keep
+
+    metadata = {"tokenlab": fact} if task_id and (fact := keep(task_id, message, sure)) else None
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and ipython.get_ipython() is not None:
+        from IPython.display import display
+
+        display(message, metadata=metadata)  # type: ignore[no-untyped-call]
+    else:
+        print(message.text)
+
+
+def check(question_id: str, prediction: object = ..., *, sure: bool | None = None) -> None:
+    """Compare a prediction with what the library computes, and say what follows from it."""
+    try:
+        task = find(question_id)
+    except LookupError as error:
+        return show(Message(str(error.args[0])))
+    if isinstance(task, Exercise):
+        return show(
+            Message(
+                f'"{task.id}" is an exercise: check_function("{task.id}", {task.call.partition("(")[0]}).'
+            )
+        )
+    return show(judge(task, prediction), task.id, sure)
+
+
+def hint(question_id: str, rung: int = 1) -> None:
+    """Show a hint: 1 asks a question back, 2 works a smaller case, 3 gives the decisive step."""
+    try:
+        show(hint_for(find(question_id), rung))
+    except LookupError as error:
+        show(Message(str(error.args[0])))
+
+
+def reveal(question_id: str) -> None:
+    """Show the answer with its derivation."""
+    try:
+        show(answer_to(find(question_id)))
+    except LookupError as error:
+        show(Message(str(error.args[0])))

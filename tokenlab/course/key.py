@@ -1,0 +1,56 @@
+"""The teacher's key: every question, its answer with the derivation, its misconceptions and its hints."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+
+from tokenlab.course.feedback import Message, answer_to, hint_for
+from tokenlab.course.model import Chapter, Exercise, Question
+from tokenlab.course.reading import KINDS
+
+Section = tuple[int, str, str]  # level of heading, heading, text
+
+
+def sections(chapters: Sequence[Chapter]) -> Iterator[Section]:
+    """Yield the key's headings and texts in order, computed from the tables."""
+    for chapter in chapters:
+        yield 1, f"{chapter.number} {chapter.title}", chapter.question
+        for task in chapter.tasks:
+            yield (
+                2,
+                task.id,
+                task.ask() if isinstance(task, Question) else f"{task.prompt}\n\n    {task.call}",
+            )
+            yield 3, "Answer", answer_to(task).text
+            yield 3, "Wrong ways", "\n\n".join(_wrong_ways(task)) or "None is listed."
+            yield (
+                3,
+                "Hints",
+                "\n\n".join(hint_for(task, n).text.split("\n\nOne step further")[0] for n in (1, 2, 3)),
+            )
+
+
+def _wrong_ways(task: Exercise | Question) -> Iterator[str]:
+    if isinstance(task, Exercise):
+        for function in task.wrong:
+            yield f"{function.__name__}: {(function.__doc__ or '').strip()}"
+    else:
+        for wrong in task.misconceptions:
+            yield f"`{KINDS[task.kind].spell(task.answer_of(wrong.run))}` ({wrong.id}): {wrong.belief}."
+
+
+def to_text(parts: Sequence[Section]) -> str:
+    """Write the key as plain text, headings underlined."""
+    return "\n".join(f"{head}\n{'=-.'[level - 1] * len(head)}\n\n{text}\n" for level, head, text in parts)
+
+
+def to_page(parts: Sequence[Section]) -> str:
+    """Write the key as one HTML page without scripts, fit for printing."""
+    body = "\n".join(
+        f"<h{n}>{html.escape(head)}</h{n}>\n{Message(text).to_html()}" for n, head, text in parts
+    )
+    style = "body { max-width: 46em; margin: 2em auto; padding: 0 1em; font: 1em/1.5 sans-serif }"
+    head = f"<title>Key to the course</title>\n<style>:root {{ color-scheme: light dark }} {style}</style>"
+    start = f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{head}\n</head>\n<body>\n'
+    return f"{start}{body}\n</body>\n</html>\n"

@@ -1,0 +1,181 @@
+"""The shape of a chapter's table: concepts, questions, misconceptions, exercises. Data; nothing here judges.
+
+Used by every chapter. A table lives in `tokenlab/course/chapters/ch<number>_<name>.py` as `CHAPTER`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from tokenlab.course.reading import KINDS
+
+Text = str | Callable[[Any], str]  # fixed, or computed from the question's input
+
+
+def quoted(value: object) -> str:
+    """Write a question's input so that nothing in it is invisible.
+
+    >>> quoted(" а"), quoted(b"\\x20\\xd0")
+    ('" а"', '20 d0')
+    """
+    if isinstance(value, bytes):
+        return value.hex(" ") or "(no bytes)"
+    return (
+        f'"{value}"' if isinstance(value, str) and '"' not in value and value.isprintable() else repr(value)
+    )
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A term, the cell that introduces it, and one sentence for the glossary."""
+
+    term: str
+    cell: str
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Misconception:
+    """A wrong algorithm, and the belief behind it: a phrase that completes "One way to arrive here: …"."""
+
+    id: str
+    belief: str
+    run: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A prediction. Right and wrong answers are `form(algorithm(input))`, computed each time they are
+    needed."""
+
+    id: str
+    kind: str
+    prompt: str  # may hold {input}
+    pool: tuple[Any, ...]  # inputs; the first one is asked in the notebook
+    right: Callable[[Any], Any]
+    misconceptions: tuple[Misconception, ...]
+    why: Callable[[Any], str]  # derivation, from a trace of the input
+    consequence: Callable[[Any, Any], str]  # of (input, wrong answer); never holds the right answer
+    hints: tuple[Text, Text, Text]  # a question back, a smaller case, the decisive step
+    concepts: tuple[str, ...]
+    cells: tuple[str, ...]  # cells that teach what is asked; "02:count-pairs" names one of another chapter
+    form: Callable[[Any], Any] = _same  # from what an algorithm returns to what is asked
+    show: Callable[[Any], str] = quoted
+    accepts: Callable[[Any, Any], bool] | None = None  # (input, answer): many answers are right
+    best: Callable[[Any], Sequence[Any]] | None = None  # every optimum, so that a tie can be found
+    tolerance: float = 0.0
+    collisions: tuple[frozenset[str], ...] = ()  # misconceptions that agree here on purpose
+    shown_in: tuple[str, ...] = ()  # cells that hold input and answer on purpose
+    recall: bool = True  # may be asked again at the head of a later chapter
+
+    def ask(self, variant: int = 0) -> str:
+        return self.prompt.replace("{input}", self.show(self.pool[variant]))
+
+    def read(self, value: Any, variant: int = 0) -> Any:
+        return KINDS[self.kind].read(value, self.pool[variant])
+
+    def answer(self, variant: int = 0) -> Any:
+        return self.answer_of(self.right, variant)
+
+    def answer_of(self, algorithm: Callable[[Any], Any], variant: int = 0) -> Any:
+        return self.read(self.form(algorithm(self.pool[variant])), variant)
+
+    def is_right(self, answer: Any, variant: int = 0) -> bool:
+        if self.accepts is not None:
+            return self.accepts(self.pool[variant], answer)
+        return self.agree(answer, self.answer(variant))
+
+    def agree(self, left: Any, right: Any) -> bool:
+        return abs(left - right) <= self.tolerance if self.tolerance else bool(left == right)
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """A function to write. `arguments` turns a sequence over the alphabet into the arguments of one call."""
+
+    id: str
+    prompt: str
+    call: str  # how it is called: "encode(data)"
+    reference: Callable[..., Any]
+    alphabet: tuple[Any, ...]
+    wrong: tuple[Callable[..., Any], ...]
+    hints: tuple[Text, Text, Text]
+    concepts: tuple[str, ...]
+    cells: tuple[str, ...]
+    arguments: Callable[[tuple[Any, ...]], tuple[Any, ...]] = lambda symbols: (symbols,)
+    show: Callable[[Any], str] = repr
+    cases: int = 2000  # inputs tried, shortest first, before random ones
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One notebook's table; the last fields are for teachers."""
+
+    notebook: str  # file name without .ipynb; begins with the chapter's number
+    title: str
+    question: str  # at its head
+    objectives: tuple[str, ...]  # as questions
+    concepts: tuple[Concept, ...]
+    questions: tuple[Question, ...]
+    exercises: tuple[Exercise | Question, ...]
+    minutes: Mapping[str, int] = field(default_factory=dict)
+    discussion: tuple[str, ...] = ()
+    likeliest: str = ""  # the misconception to expect
+    paper: tuple[Any, ...] = ()  # inputs for a sheet with blank ladders
+
+    @property
+    def number(self) -> str:
+        return self.notebook.partition("_")[0]
+
+    @property
+    def tasks(self) -> tuple[Exercise | Question, ...]:
+        return self.questions + self.exercises
+
+    @property
+    def misconceptions(self) -> dict[str, Misconception]:
+        return {m.id: m for t in self.tasks if isinstance(t, Question) for m in t.misconceptions}
+
+
+@cache
+def _table(module: str) -> Chapter:
+    table: Chapter = importlib.import_module(f"tokenlab.course.chapters.{module}").CHAPTER
+    return table
+
+
+def chapters(number: str = "") -> tuple[Chapter, ...]:
+    """Return the tables of the chapters, in the order of the notebooks: all of them, or those of one number.
+
+    >>> [chapter.title for chapter in chapters("03")]
+    ['Rank-ordered encoding']
+    """
+    from tokenlab.course import chapters as package
+
+    names = [module.name for module in pkgutil.iter_modules(package.__path__)]
+    return tuple(
+        map(_table, sorted(name for name in names if name.startswith(f"ch{number}_" if number else "ch")))
+    )
+
+
+def find(task_id: object) -> Exercise | Question:
+    """Return the question or exercise with this ID; LookupError, with the nearest ID, where there is none."""
+    if not isinstance(task_id, str):
+        raise LookupError(
+            'The first argument is the question\'s ID, in quotes: check("03-space-a", prediction).'
+        )
+    task_id = task_id[:100]
+    for known in (chapters(task_id.partition("-")[0]), chapters()):
+        tasks = {task.id: task for chapter in known for task in chapter.tasks}
+        if task_id in tasks:
+            return tasks[task_id]
+    near = difflib.get_close_matches(task_id, tasks, n=1, cutoff=0)
+    raise LookupError(f'There is no question "{task_id}". ' + (f'Did you mean "{near[0]}"?' if near else ""))

@@ -1,0 +1,116 @@
+"""Run the course's notebooks again, and keep in them only what does not change from one machine to
+another."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tokenlab.course.workbook import NOTEBOOKS, VARIABLE
+
+_KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+def select(names: Iterable[str], folder: Path = NOTEBOOKS) -> list[Path]:
+    """Return the notebooks with these chapter numbers or names, all of them where none is given.
+
+    LookupError where a name fits none.
+    """
+    every = sorted(folder.glob("*.ipynb"))
+    chosen = []
+    for name in names:
+        short = Path(name).name.removesuffix(".ipynb")
+        fitting = [path for path in every if short in (path.stem, path.stem.partition("_")[0])]
+        if not fitting:
+            raise LookupError(
+                f"no notebook {name!r} in {folder.name}/ (there: {', '.join(p.stem for p in every)})"
+            )
+        chosen += fitting
+    return chosen or every
+
+
+def execute(notebook: Any) -> Any:
+    """Run all cells of a notebook in a fresh kernel, in place; return the notebook, normalised.
+
+    RuntimeError, with the cell's ID and the last line of its error, where a cell raises.
+    """
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    clean = {
+        "PYTHONHASHSEED": "0",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in (VARIABLE, "MPLBACKEND", "PYTHONWARNINGS")
+    }
+    with tempfile.TemporaryDirectory() as home:
+        env |= clean | {"IPYTHONDIR": home}
+        client = NotebookClient(notebook, timeout=120, kernel_name="python3", record_timing=False)
+        try:
+            client.execute(env=env, cwd=home, stderr=subprocess.DEVNULL)
+        except CellExecutionError as error:
+            cell = next(
+                c for c in notebook.cells if any(o.output_type == "error" for o in c.get("outputs", ()))
+            )
+            raise RuntimeError(f"cell {cell.id}: {error.ename}: {error.evalue}") from error
+    return normalise(notebook)
+
+
+def normalise(notebook: Any) -> Any:
+    """Drop what depends on the machine, the moment or the editor: kernel details, timings, display
+    metadata."""
+    notebook.metadata = type(notebook)({"kernelspec": _KERNEL, "language_info": {"name": "python"}})
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell in notebook.cells:
+        cell.metadata = type(notebook)(
+            {key: cell.metadata[key] for key in sorted(cell.metadata) if key == "tags"}
+        )
+        for output in cell.get("outputs", ()):
+            if "metadata" in output:
+                output.metadata = type(notebook)()
+    return notebook
+
+
+def to_text(notebook: Any) -> str:
+    import nbformat
+
+    return str(nbformat.writes(notebook)).rstrip("\n") + "\n"  # type: ignore[no-untyped-call]
+
+
+def rerun(paths: Iterable[Path], *, write: bool = True) -> Iterator[tuple[Path, str]]:
+    """Execute notebooks; yield each one's path and what has changed ("" where nothing has), and write it
+    unless told not to.
+
+    The bytes of pictures are not compared, since they follow the drawing library's version.
+    """
+    import nbformat
+
+    for path in paths:
+        before = path.read_text("utf-8")
+        notebook = execute(nbformat.reads(before, as_version=4))  # type: ignore[no-untyped-call]
+        after = to_text(notebook)
+        if write and after != before:
+            path.write_text(after, "utf-8", newline="\n")
+        yield path, _difference(_without_pictures(before), _without_pictures(after))
+
+
+def _without_pictures(text: str) -> str:
+    return re.sub(r"data:image/svg\+xml;base64,[A-Za-z0-9+/=]+", "data:image/svg+xml", text)
+
+
+def _difference(before: str, after: str) -> str:
+    if before == after:
+        return ""
+    pairs = zip(before.splitlines(), after.splitlines(), strict=False)
+    changed = ((n, new) for n, (old, new) in enumerate(pairs, 1) if old != new)
+    line, new = next(changed, (min(before.count("\n"), after.count("\n")) + 1, "(its end)"))
+    return f"line {line}: {new.strip()[:120]}"

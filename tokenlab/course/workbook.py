@@ -1,0 +1,91 @@
+"""The learner's own copies of the notebooks, and the journal of the answers given in them.
+
+A copy is never overwritten. The journal is kept only where the environment variable TOKENLAB_WORKBOOK names
+the folder of the copies; elsewhere nothing is written and nothing is said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tokenlab.course.feedback import Message
+
+VARIABLE = "TOKENLAB_WORKBOOK"
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+
+
+def prepare(target: Path, fresh: Iterable[str] = (), source: Path = NOTEBOOKS) -> Iterator[str]:
+    """Copy the notebooks that `target` has not yet, and yield what the learner should know, line by line.
+
+    `fresh` names chapters ("03") or notebooks to renew; the old copy is kept beside, under a dated name.
+    LookupError where there is no such chapter.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    record = target / ".copied.json"
+    copied: dict[str, str] = json.loads(record.read_text("utf-8")) if record.exists() else {}
+    notebooks = sorted(source.glob("*.ipynb"))
+    wanted = set(fresh)
+    for name in wanted - {key for notebook in notebooks for key in _names(notebook)}:
+        raise LookupError(f"there is no chapter {name!r} in {source.name}/")
+    for notebook in notebooks:
+        copy, version = target / notebook.name, hashlib.sha256(notebook.read_bytes()).hexdigest()
+        if copy.exists() and wanted & _names(notebook):
+            old = _dated(copy)
+            copy.rename(old)
+            yield f"{copy.name}: renewed; your old copy is {old.name}"
+        if not copy.exists():
+            shutil.copyfile(notebook, copy)
+            copied[copy.name] = version
+        elif copied.get(copy.name) != version:
+            renew = f"renew it with --fresh {_number(notebook)}"
+            yield f"{copy.name}: has changed in the course since you copied it ({renew})"
+    scratch = record.with_suffix(".new")
+    scratch.write_text(json.dumps(copied, indent=1, sort_keys=True), "utf-8")
+    os.replace(scratch, record)
+
+
+def _number(notebook: Path) -> str:
+    return notebook.stem.partition("_")[0]
+
+
+def _names(notebook: Path) -> set[str]:
+    return {_number(notebook), notebook.stem, notebook.name}
+
+
+def _dated(copy: Path) -> Path:
+    day = datetime.date.today().isoformat()
+    names = (
+        copy.with_name(f"{copy.stem}.{day}{extra}.ipynb")
+        for extra in ("", *(f".{n}" for n in range(2, 1000)))
+    )
+    return next(name for name in names if not name.exists())
+
+
+def keep(task_id: str, message: Message, sure: bool | None = None) -> dict[str, Any] | None:
+    """Append an answer to the journal, once, and return what was kept; None outside a working copy."""
+    folder = os.environ.get(VARIABLE)
+    if not folder or message.state not in {"right", "wrong"}:
+        return None
+    entry = {
+        "id": task_id,
+        "state": message.state,
+        "answer": message.answer,
+        "misconceptions": list(message.reasons),
+        "sure": sure,
+    }
+    line = json.dumps(entry, ensure_ascii=False)
+    journal = Path(folder) / "journal.jsonl"
+    with contextlib.suppress(OSError):  # a full disk or a folder that is gone disturbs no lesson
+        if not journal.exists() or line not in journal.read_text("utf-8").splitlines():
+            with journal.open("a", encoding="utf-8", newline="\n") as file:
+                file.write(line + "\n")
+    return entry
