@@ -274,7 +274,17 @@ def _upgrade_metaspace(fields: dict[str, Any], path: str) -> None:
             _refuse(_under(path, "prepend_scheme"), '"never", as add_prefix_space is false', scheme)
 
 
-def _read_component(kind: str, value: Any, path: str) -> Any:
+def read_component(kind: str, value: Any, path: str) -> Any:
+    """Read one component.
+
+    Args:
+        kind: a key of TABLE.
+        value: its JSON object.
+        path: where that stands, for errors.
+
+    Raises:
+        TokenizerJsonError: for an unknown type or field, or a value that does not fit.
+    """
     if not isinstance(value, dict):
         _refuse(path, "an object with a type", value)
     if path.count("[") > DEEPEST_NESTING:
@@ -293,7 +303,12 @@ def _read_component(kind: str, value: Any, path: str) -> Any:
     return _object(row.component, row.forms, row.names).read(fields, path)
 
 
-def _write_component(kind: str, component: Any) -> dict[str, Any]:
+def write_component(kind: str, component: Any) -> dict[str, Any]:
+    """Return the JSON object of one component; `kind` is a key of TABLE.
+
+    >>> write_component("decoder", decoders.WordPiece())
+    {'type': 'WordPiece', 'prefix': '##', 'cleanup': True}
+    """
     for tag, row in TABLE[kind].items():
         if type(component) is row.component:
             return {"type": tag, **_object(row.component, row.forms, row.names).write(component)}
@@ -301,7 +316,7 @@ def _write_component(kind: str, component: Any) -> dict[str, Any]:
 
 
 def _components(kind: str) -> Form:
-    return _list(Form(partial(_read_component, kind), partial(_write_component, kind)))
+    return _list(Form(partial(read_component, kind), partial(write_component, kind)))
 
 
 _BYTE_LEVEL = {"add_prefix_space": FLAG, "trim_offsets": FLAG, "use_regex": FLAG.or_else(True)}
@@ -413,7 +428,7 @@ TABLE: dict[str, dict[str, Row]] = {
 
 
 def _component(kind: str) -> Form:
-    return _or_null(Form(partial(_read_component, kind), partial(_write_component, kind)))
+    return _or_null(Form(partial(read_component, kind), partial(write_component, kind)))
 
 
 _ADDED_TOKEN = _object(
@@ -524,9 +539,8 @@ def read_document(data: bytes) -> dict[str, Any]:
     Raises:
         TokenizerJsonError: with the path of what does not fit.
 
-    >>> model = read_document(b'{"model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}}')["model"]
-    >>> model.encode_ids("a")
-    (0,)
+    >>> read_document(b'{"model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}}')["model"]
+    WordLevel(unk_token='a')
     """
     fields: dict[str, Any] = _object(dict, _DOCUMENT).read(parse_json(data), "")
     del fields["version"]
