@@ -84,14 +84,14 @@ class AddedTokenFinder:
                     continue
                 if token.single_word and (_is_word(text[start - 1 : start]) or _is_word(text[end : end + 1])):
                     continue
-                match = _widen(text, start, end, token, taken)
-                yield match
-                taken = match[1]
+                start, end = _widen(text, start, end, token, taken)
+                if start < end:
+                    yield start, end, token
+                    taken = end
             if forced_match:
-                position = forced_match[1]
-                match = _widen(text, *forced_match, taken)
-                yield match
-                taken = match[1]
+                start, position, token = forced_match
+                start, taken = _widen(text, start, position, token, taken)
+                yield start, taken, token
 
     def _matches(self, text: str, position: int, stop: int) -> Iterator[Match]:
         while self._first and (found := self._first.search(text, position, stop)):
@@ -115,20 +115,20 @@ class AddedTokenFinder:
                 parts.append(Fragment(fragment.slice(done, start)))
             parts.append(Fragment(fragment.slice(start, end), token))
             done = end
-        if not parts:
-            return [Fragment(fragment)] if fragment.text else []
         if done < len(fragment.text):
             parts.append(Fragment(fragment.slice(done, len(fragment.text))))
         return parts
 
 
-def _widen(text: str, start: int, end: int, token: AddedToken, taken: int) -> Match:
+def _widen(text: str, start: int, end: int, token: AddedToken, taken: int) -> tuple[int, int]:
     """Take the white space beside a match into it, where the token says so, but not what is taken already."""
-    while token.lstrip and start > taken and text[start - 1] in WHITE_SPACE:
-        start -= 1
+    if token.lstrip:
+        while start > taken and text[start - 1] in WHITE_SPACE:
+            start -= 1
+        start = max(start, taken)
     while token.rstrip and end < len(text) and text[end] in WHITE_SPACE:
         end += 1
-    return start, end, token
+    return start, end
 
 
 def _is_word(character: str) -> bool:
