@@ -3,6 +3,7 @@
 Public names, and nothing else. Each is explained where it is defined.
 """
 
+import tokenlab.formats  # noqa: F401 - fills the table of file formats
 from tokenlab.bpe.layout import (
     BOS_TOKEN_ID,
     CONTENT_ID_OFFSET,
@@ -18,6 +19,8 @@ from tokenlab.bpe.training import BpeTrainer, BpeTraining, MergeRule
 from tokenlab.chat import ChatTemplate, TemplateLimits
 from tokenlab.corpus import Corpus, Document, load_corpus
 from tokenlab.errors import TokenLabError, TokenLabWarning
+from tokenlab.pipeline.encoding import Encoding
+from tokenlab.pipeline.tokenizer import Tokenizer
 from tokenlab.progress import progress_bar
 from tokenlab.words import UNKNOWN_WORD_ID, ClosedVocabulary
 
@@ -37,12 +40,14 @@ __all__ = [
     "ClosedVocabulary",
     "Corpus",
     "Document",
+    "Encoding",
     "EncodingTrace",
     "MergeApplication",
     "MergeRule",
     "TemplateLimits",
     "TokenLabError",
     "TokenLabWarning",
+    "Tokenizer",
     "TokenizerLayout",
     "load_corpus",
     "progress_bar",

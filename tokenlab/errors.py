@@ -267,12 +267,15 @@ class UnknownFormatError(TokenLabError):
 
 
 class TokenizerJsonError(TokenLabError):
-    """A tokenizer.json that does not say what it should."""
+    """A tokenizer.json, or a file beside it, that does not say what it should."""
 
-    message = "tokenizer.json, {path}: expected {expected}, found {found}"
+    message = "{path}: expected {expected}, found {found}"
     path: str
     expected: str
     found: str
+
+class LostInConversionWarning(TokenLabWarning):
+    """Something of a tokenizer has no place in the file that it was written to."""
 
 
 # The course corpora.

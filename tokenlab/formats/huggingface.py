@@ -12,17 +12,21 @@ import binascii
 import json
 import math
 import re
+import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from operator import attrgetter
+from pathlib import Path
 from typing import Any, NoReturn
 
-from tokenlab.errors import TokenizerJsonError, TokenLabError
+from tokenlab.errors import LostInConversionWarning, TokenizerJsonError, TokenLabError
 from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.encoding import Padding, Truncation
 from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.post_processors import SpecialToken, TemplatePiece
+from tokenlab.pipeline.tokenizer import Tokenizer
 
 VERSION = "1.0"
 DEEPEST_NESTING = 32
@@ -555,3 +559,98 @@ def write_document(parts: Mapping[str, Any]) -> bytes:
     """
     fields = {name: form.write(parts[name]) for name, form in _DOCUMENT.items() if name != "version"}
     return json.dumps({"version": VERSION, **fields}, ensure_ascii=False, indent=2).encode()
+
+
+# The codec: this module is one entry of the pipeline's table of formats.
+
+name = "tokenizer.json"
+suffixes: tuple[str, ...] = (".json",)
+
+
+def recognises(data: bytes) -> bool:
+    """Whether the bytes begin like a JSON object (after a byte order mark, too: reading refuses that)."""
+    return data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+
+
+def read(data: bytes, *, folder: Path | None = None) -> Tokenizer:
+    """Read a tokenizer.json, and what lies beside it.
+
+    Args:
+        data: the file.
+        folder: where it lies: tokenizer_config.json there says BOS, EOS and the chat template (which
+            chat_template.jinja overrides), generation_config.json the IDs that end generation.
+
+    Raises:
+        TokenizerJsonError: with the path of what does not fit.
+    """
+    tokenizer = Tokenizer(**read_document(data))
+    return tokenizer if folder is None else replace(tokenizer, **_read_beside(folder, tokenizer.vocabulary))
+
+
+def _read_beside(folder: Path, vocabulary: Mapping[str, int]) -> dict[str, Any]:
+    config = _read_config(folder, "tokenizer_config.json", _CONFIG)
+    end = _read_config(folder, "generation_config.json", {"eos_token_id": _IDS})["eos_token_id"]
+    template_file = folder / "chat_template.jinja"
+    if template_file.is_file():
+        config["chat_template"] = template_file.read_text(encoding="utf-8")
+    eos_id = vocabulary.get(config["eos_token"])
+    return {**config, "stop_ids": tuple(dict.fromkeys([*([] if eos_id is None else [eos_id]), *end]))}
+
+
+def _read_config(folder: Path, file: str, forms: Mapping[str, Form]) -> dict[str, Any]:
+    path = folder / file
+    document = parse_json(path.read_bytes()) if path.is_file() else {}
+    if not isinstance(document, dict):
+        _refuse(file, "an object", document)
+    return {key: _read_field(document, key, form, file) for key, form in forms.items()}
+
+
+def _read_token_text(value: Any, path: str) -> str:
+    """Read a token of tokenizer_config.json: its text, or an object with it."""
+    content: str = TEXT.read(value.get("content") if isinstance(value, dict) else value, path)
+    return content
+
+
+def _read_chat_template(value: Any, path: str) -> str | None:
+    """Read a template, or the one named "default" among several."""
+    if not isinstance(value, list):
+        value = [{"name": "default", "template": value}]
+    templates = _list(_object(dict, {"name": TEXT, "template": TEXT})).read(value, path)
+    return next((each["template"] for each in templates if each["name"] == "default"), None)
+
+
+def _read_ids(value: Any, path: str) -> tuple[int, ...]:
+    ids: tuple[int, ...] = _list(COUNT).read(value if isinstance(value, list) else [value], path)
+    return ids
+
+
+_CONFIG = {
+    "bos_token": Form(_read_token_text, default=None),
+    "eos_token": Form(_read_token_text, default=None),
+    "chat_template": Form(_read_chat_template, default=None),
+}
+_IDS = Form(_read_ids, default=())
+
+
+def write(tokenizer: Tokenizer, *, strict: bool = False) -> bytes:
+    """Write a tokenizer as tokenizer.json.
+
+    Args:
+        tokenizer: any tokenizer of the pipeline.
+        strict: whether to refuse where encoding or decoding would differ.
+
+    Raises:
+        TokenizerJsonError: under `strict`, for `prefix_ids` and for the clean-up after decoding.
+
+    Warns:
+        LostInConversionWarning: for these without `strict`, and for what belongs into the files beside.
+    """
+    parts = {part: getattr(tokenizer, part) for part in _DOCUMENT if part != "version"}
+    for each in fields(tokenizer):
+        value = getattr(tokenizer, each.name)
+        if each.init and each.name not in parts and value:
+            if strict and each.name in ("prefix_ids", "clean_up_tokenization_spaces"):
+                _refuse(each.name, "nothing, as tokenizer.json has no place for it", value)
+            message = f"tokenizer.json has no place for {each.name}"
+            warnings.warn(message, LostInConversionWarning, stacklevel=3)
+    return write_document({**parts, "added_tokens": sorted(tokenizer.added_tokens, key=attrgetter("id"))})

@@ -117,13 +117,19 @@ class Metaspace(Decoder):
 _CLEANUP = {
     **{f" {mark}": mark for mark in ".?!,"},
     " ' ": "'",
-    " n't": "n't",
-    " 'm": "'m",
-    " do not": " don't",
-    " 's": "'s",
-    " 've": "'ve",
-    " 're": "'re",
+    **{f" {ending}": ending for ending in ("n't", "'m", "'s", "'ve", "'re")},
 }
+
+
+def clean_up_spaces(text: str) -> str:
+    """Take out the spaces before punctuation and in English contractions, as the field does after decoding.
+
+    >>> clean_up_spaces("I 'm here , you are n't !")
+    "I'm here, you aren't!"
+    """
+    for dirty, clean in _CLEANUP.items():
+        text = text.replace(dirty, clean)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +153,8 @@ class WordPiece(Decoder):
         for index, token in enumerate(tokens):
             if index:
                 token = token.removeprefix(self.prefix) if token.startswith(self.prefix) else " " + token
-            for dirty, clean in _CLEANUP.items() if self.cleanup else ():
-                token = token.replace(dirty, clean)
+            if self.cleanup:
+                token = clean_up_spaces(token).replace(" do not", " don't")
             result.append(token)
         return result
 

@@ -41,8 +41,8 @@ class Codec(Protocol):
     def recognises(self, data: bytes) -> bool:
         """Whether the bytes look like this format."""
 
-    def read(self, data: bytes, **options: Any) -> Tokenizer:
-        """Return the tokenizer that the bytes describe."""
+    def read(self, data: bytes, *, folder: Path | None = None) -> Tokenizer:
+        """Return the tokenizer that the bytes describe; in `folder` lie files beside (None: none)."""
 
     def write(self, tokenizer: Tokenizer, *, strict: bool) -> bytes:
         """Return the tokenizer as bytes; strict: a loss of answers is an error, not a warning."""
@@ -382,8 +382,12 @@ class Tokenizer:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], **options: Any) -> Tokenizer:
-        """Return the tokenizer in a file of any known format, told by its content; see `from_bytes`."""
-        return cls.from_bytes(Path(path).read_bytes(), **options)
+        """Return the tokenizer in a file of any known format, told by its content; see `from_bytes`.
+
+        Files beside it that belong to the format (for tokenizer.json: tokenizer_config.json) are read, too.
+        """
+        place = Path(path)
+        return cls.from_bytes(place.read_bytes(), folder=place.parent, **options)
 
     @classmethod
     def from_bytes(cls, data: bytes, **options: Any) -> Tokenizer:
