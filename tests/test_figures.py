@@ -7,48 +7,49 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokenlab import figures
-from tokenlab.errors import LoneSurrogateError
-from tokenlab.figures.drawing import Box, fit, glyph, listed, quoted, render
+from tokenlab.bpe.tokenizer import BpeTokenizer
+from tokenlab.errors import LoneSurrogateError, TokenLabError
+from tokenlab.figures import drawing
+from tokenlab.figures.drawing import Box, fit, glyph, lanes, listed, quoted, quotes, render
+from tokenlab.formats.layout import Field
 
-RULES = [(34, 210), (210, 178), (211, 132), (210, 183), (210, 192), (210, 186), (211, 130), (103, 34)]
-SPELLING = {byte + 2: bytes([byte]) for byte in range(256)}
-for _rank, (_left, _right) in enumerate(RULES):
-    SPELLING[258 + _rank] = SPELLING[_left] + SPELLING[_right]
+TOKENIZER = BpeTokenizer.from_merge_pairs(
+    [(32, 208), (208, 176), (209, 130), (208, 181), (208, 190), (208, 184), (209, 128), (101, 32)]
+)
 CONTROLS = {0: "BOS", 1: "EOS"}
-
-
-def traced(content: bytes) -> SimpleNamespace:
-    """One pass per rank over the eight rules of the course, observed."""
-    tokens = initial = [byte + 2 for byte in content]
-    applications = []
-    for rank, pair in enumerate(RULES):
-        after: list[int] = []
-        at = 0
-        while at < len(tokens):
-            merges = tuple(tokens[at : at + 2]) == pair
-            after.append(258 + rank if merges else tokens[at])
-            at += 2 if merges else 1
-        if len(after) < len(tokens):
-            count = len(tokens) - len(after)
-            applications.append(SimpleNamespace(rank=rank, replacements=count, before=tokens, after=after))
-        tokens = after
-    return SimpleNamespace(initial_tokens=initial, applications=applications, content_tokens=tokens)
+LANGUAGES = ["English", "Русский", "中文", "العربية"]
 
 
 def tape(content: bytes | str) -> figures.Figure:
     data = content.encode() if isinstance(content, str) else content
-    return figures.token_tape(content, traced(data).content_tokens, SPELLING.__getitem__)
+    return figures.token_tape(content, TOKENIZER.encode_content(data), TOKENIZER.token_bytes)
 
 
-def ladder(content: bytes) -> figures.Figure:
-    return figures.merge_ladder(traced(content), SPELLING.__getitem__)
+def ladder(content: bytes, *, show_ids: bool = True) -> figures.Figure:
+    trace = TOKENIZER.encode_content_with_trace(content)
+    return figures.merge_ladder(trace, TOKENIZER.token_bytes, show_ids=show_ids)
+
+
+def every_edge(text: str) -> list[tuple[int, int, str, float]]:
+    return [
+        (start, end, text[start:end], float(end - start))
+        for start in range(len(text))
+        for end in range(start + 1, len(text) + 1)
+    ]
+
+
+def fields(*parts: tuple[str, bytes]) -> list[Field]:
+    made, offset = [], 0
+    for section, raw in parts:
+        made.append(Field(section, "part", offset, raw, raw, ""))
+        offset += len(raw)
+    return made
 
 
 CONTENTS = {
@@ -60,9 +61,34 @@ CONTENTS = {
     "scripts": "é北京🦀ع".encode(),
     "long": "дети ".encode() * 9,
 }
+FILE = fields(("Header", b"430 4\n"), ("Model", b"\x00" * 5_000), ("Model / BPE", b"<\xff"))
 GALLERY = {
     **{f"tape-{name}": tape(content) for name, content in CONTENTS.items()},
     **{f"ladder-{name}": ladder(content) for name, content in CONTENTS.items()},
+    "bars": figures.bars_by_group({name: float(len(name)) for name in LANGUAGES}, "Unknown words", unit=" %"),
+    "bars-of-series": figures.bars_by_group({"a": {"x": 1.5, "y": 0.0}, "b": {"x": 3}}, "Tokens <per> word"),
+    "bars-none": figures.bars_by_group({}, "Nothing"),
+    "bars-zero": figures.bars_by_group({"a": 0, "b": 0}, "Zeros"),
+    "bars-many": figures.bars_by_group({f"group {n}": n for n in range(99)}, "Many"),
+    "growth": figures.vocabulary_growth([0, 8, 64], [1000, 800, 688]),
+    "growth-none": figures.vocabulary_growth([], []),
+    "rounds": figures.training_rounds([100, 80], [-500.0, -510.5], names=["seed", "EM\x00"]),
+    "lattice": figures.lattice("北京大", every_edge("北京大"), ["北京", "大"], node_costs=[0, 1, 2, 3]),
+    "lattice-empty": figures.lattice("", [], []),
+    "lattice-long": figures.lattice("ab " * 9, every_edge("ab " * 9), ["ab " * 9]),
+    "stages": figures.pipeline_stages([("text", ["e\n  é"]), ("split", ["e"] * 99), ("none", [])]),
+    "road": figures.road_map("e а", TOKENIZER.encode_utf8("e а"), TOKENIZER.token_bytes),
+    "road-empty": figures.road_map("", [], TOKENIZER.token_bytes),
+    "road-other": figures.road_map("а", [100], TOKENIZER.token_bytes),
+    "offsets": figures.offsets_map("ﬁn", "fin", [(0, 1), (0, 1), (1, 2)], ["fi", "n"], [(0, 1), (1, 2)]),
+    "offsets-long": figures.offsets_map(
+        "x\x00" * 99, "x" * 99, [(n, n + 2) for n in range(99)], ["x"] * 99, [(n, n + 2) for n in range(99)]
+    ),
+    "offsets-empty": figures.offsets_map("", "", [], ["[CLS]"], [(0, 0)]),
+    "bytes": figures.byte_map(b"".join(field.raw for field in FILE), FILE, depth=2),
+    "bytes-empty": figures.byte_map(b"", []),
+    "bytes-many": figures.byte_map(b"a" * 99, fields(*((f"part {n}", b"a") for n in range(99)))),
+    "chapters": figures.chapter_map([("00_start", "How?"), ("00b_tools", "<What>?")], here="00_start"),
 }
 
 
@@ -84,7 +110,7 @@ def test_the_same_sentence_is_alternative_caption_and_plain_text(name: str) -> N
     assert figure.sentence == html.unescape(shown[1]) == html.unescape(shown[3]) == repr(figure)
     assert figure._repr_mimebundle_()["text/plain"] == figure.sentence
     assert base64.b64decode(shown[2]).decode() == figure.svg
-    assert figure.sentence.endswith(".")
+    assert figure.sentence.endswith((".", "?"))
     assert figure.sentence.translate({0x2068: "", 0x2069: ""}).isprintable()  # but for the marks of direction
 
 
@@ -115,7 +141,7 @@ def test_the_tape_of_the_course_says_what_the_source_says() -> None:
 
 
 def test_controls_stand_in_the_tape_by_name_and_without_bytes() -> None:
-    figure = figures.token_tape("", [0, 1], SPELLING.__getitem__, controls=CONTROLS)
+    figure = figures.token_tape("", [0, 1], TOKENIZER.token_bytes, controls=CONTROLS)
     assert figure.sentence == "The 0 bytes become 2 tokens: BOS and EOS. Decoding gives the same 0 bytes."
     assert {"BOS", "EOS"} <= set(words(figure))
 
@@ -126,7 +152,7 @@ def test_controls_stand_in_the_tape_by_name_and_without_bytes() -> None:
     ids=["other", "short", "long", "none"],
 )
 def test_ids_that_decode_to_other_bytes_are_shown_to_differ(ids: list[int], place: int) -> None:
-    figure = figures.token_tape(" а", ids, SPELLING.__getitem__)
+    figure = figures.token_tape(" а", ids, TOKENIZER.token_bytes)
     assert f"the two rows of bytes first differ at byte {place}." in figure.sentence
     assert f"✗ the two rows of bytes first differ at byte {place}" in words(figure)
 
@@ -138,7 +164,7 @@ def test_bytes_that_are_no_text_are_said_to_be_none() -> None:
 
 def test_text_without_a_utf8_form_is_refused_with_its_position() -> None:
     with pytest.raises(LoneSurrogateError) as caught:
-        figures.token_tape("a\ud800", [], SPELLING.__getitem__)
+        figures.token_tape("a\ud800", [], TOKENIZER.token_bytes)
     assert caught.value.position == 1
 
 
@@ -151,21 +177,154 @@ def test_the_ladder_tells_each_rule_with_its_pair_and_what_is_left() -> None:
 
 
 def test_the_ladder_can_leave_ids_out() -> None:
-    figure = figures.merge_ladder(traced(" а".encode()), SPELLING.__getitem__, show_ids=False)
+    figure = ladder(" а".encode(), show_ids=False)
     assert figure.sentence.endswith("The result is 20 d0 and b0.")
     assert not {"34", "210", "178", "258"} & set(words(figure))
 
 
 def test_long_content_is_cut_and_the_cut_is_counted() -> None:
     content = "e e а ".encode() * 15_000
-    assert any("104,98" in text and "not drawn" in text for text in words(tape(content)))
-    assert "The 105,000 bytes" in tape(content).sentence
-    assert len(tape(content).svg) < 100_000 and len(tape(content).sentence) < 700
-    assert "Not drawn: 104,983 more bytes." in ladder(content).sentence
+    figure = tape(content)
+    assert "… 104,983 more bytes not drawn" in words(figure)
+    assert "The 105,000 bytes" in figure.sentence
+    assert len(figure.svg) < 100_000 and len(figure.sentence) < 700
+    assert "Not drawn: 104,983 more bytes." in ladder(content[:700] * 150).sentence
+
+
+def test_bars_are_as_long_as_their_values_and_carry_them() -> None:
+    figure = GALLERY["bars-of-series"]
+    assert figure.sentence == (
+        "Tokens <per> word: 1.5 (a, x), 0 (a, y) and 3 (b, x). The highest is b, x, the lowest a, y."
+    )
+    assert {"a, x", "1.5", "0", "3"} <= set(words(figure))
+    left, right = zip(*re.findall(r'd="M ([\d.]+) [\d.]+ \nL ([\d.]+) ', figure.svg)[1:], strict=True)
+    lengths = [float(end) - float(start) for start, end in zip(left, right, strict=True)]
+    assert lengths[0] / lengths[2] == pytest.approx(0.5) and lengths[1] < 1
+
+
+def test_too_many_bars_are_cut_and_counted() -> None:
+    assert "… 59 more rows not drawn" in words(GALLERY["bars-many"])
+    assert "39 (group 39) and 59 more." in GALLERY["bars-many"].sentence
+    assert "The highest is group 98, the lowest group 0." in GALLERY["bars-many"].sentence
+
+
+def test_growth_says_what_each_merge_buys() -> None:
+    sentence = figures.vocabulary_growth([0, 8, 64], [1000, 800, 688]).sentence
+    assert sentence.endswith("25 (8 merges, 266 IDs) and 2 (64 merges, 322 IDs).")  # 200 / 8 and 112 / 56
+
+
+def test_rounds_spread_from_the_worst_to_the_best() -> None:
+    assert "-500.0 (seed) and -510.5 (EM<U+0000>)" in GALLERY["rounds"].sentence
+    assert words(GALLERY["rounds"]).count("●") == 2
+
+
+def test_the_lattice_counts_its_paths_and_names_the_best() -> None:
+    figure = figures.lattice("abc", every_edge("abc"), ["ab", "c"])
+    assert figure.sentence == (
+        "The lattice of 'abc' has 6 edges and 4 paths. The best path is 'ab' (2) and 'c' (1), cost 3. "
+        "The other edges: 'a' (1) at 0, 'abc' (3) at 0, 'b' (1) at 1 and 'bc' (2) at 1."
+    )
+    assert "✓ best path" in words(figure)
+    assert sorted(word for word in words(figure) if set(word) <= set("abc")) == [
+        "a",
+        "a",
+        "ab",
+        "abc",
+        "b",
+        "b",
+        "bc",
+        "c",
+        "c",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("edges", "best", "place"),
+    [([(0, 1, "a", 1.0)], ["b"], 0), ([(0, 1, "a", 1.0)], ["a", "b"], 1), ([(1, 3, "bc", 1.0)], [], 1)],
+    ids=["no such piece", "no such place", "outside"],
+)
+def test_a_path_or_an_edge_that_does_not_fit_is_refused(
+    edges: list[tuple[int, int, str, float]], best: list[str], place: int
+) -> None:
+    with pytest.raises(TokenLabError) as caught:
+        figures.lattice("ab", edges, best)
+    assert caught.value.position == place
+
+
+def test_the_lattice_cut_short_says_how_much_is_missing() -> None:
+    missing = next(word for word in words(GALLERY["lattice-long"]) if "not drawn" in word)
+    assert missing.startswith("… 15 more characters and ")
+    drawn = len(re.findall(r"stroke-width: 0.75; stroke-linejoin: miter", GALLERY["lattice-long"].svg)) - 13
+    assert f"and {27 * 28 // 2 - 1 - drawn} more edges" in missing
+
+
+def test_stages_show_every_piece_or_count_the_rest() -> None:
+    sentence = GALLERY["stages"].sentence
+    assert sentence.startswith("3 stages. Text: 'e<U+000A>␣␣é'. Split: 'e', ")
+    assert sentence.endswith("and 89 more. None: nothing.")
+    drawn = words(GALLERY["stages"])
+    assert f"… {99 - drawn.count('e')} more" in drawn
+
+
+def test_the_road_ends_where_it_began_or_says_that_it_does_not() -> None:
+    assert GALLERY["road"].sentence == (
+        "The text 'e а' (а is U+0430) is 4 bytes in UTF-8: 65 20 d0 b0. The tokenizer encodes them as "
+        "3 token IDs: 103, 258 and 178. Decoding puts the bytes 65 20 d0 b0 together again: the same text."
+    )
+    assert "✓ the same text" in words(GALLERY["road"])
+    assert "✗ other bytes than those of the text" in words(GALLERY["road-other"])
+
+
+def test_offsets_name_the_original_of_each_token() -> None:
+    figure = figures.offsets_map("é", "▁é", [(0, 0), (0, 1)], ["▁", "é", "</s>"], [(0, 0), (0, 1), (0, 0)])
+    assert figure.sentence.endswith("3 tokens: '▁' from none, 'é' from [0:1] 'é' and '</s>' from none.")
+    assert {"1 ▁", "2 é", "3 </s>", "[0:1]", "none"} <= set(words(figure))
+
+
+def test_every_byte_of_a_file_is_counted_to_its_section() -> None:
+    assert GALLERY["bytes"].sentence == (
+        "The file has 5,008 bytes in 3 sections: A, Header, 6 bytes from 0; B, Model, 5,000 bytes from 6; "
+        "C, Model / BPE, 2 bytes from 5,006. Every byte belongs to a section."
+    )
+    assert {"34 33 30 20 34 0a", "430·4·", "… 4,952 more bytes", "3c ff"} <= set(words(GALLERY["bytes"]))
+    assert figures.byte_map(b"430 4\nxy", FILE[:1]).sentence.endswith("2 bytes in no section.")
+    assert "… 73 more sections not drawn" in words(GALLERY["bytes-many"])
+
+
+def test_the_chapter_map_marks_where_the_reader_is() -> None:
+    assert GALLERY["chapters"].sentence == "2 notebooks. 00_start (you are here): How? 00b_tools: <What>?"
+    assert "► you are here: How?" in words(GALLERY["chapters"])
+
+
+def test_all_text_stands_out_from_every_ground_even_in_grey() -> None:
+    def luminance(colour: str) -> float:
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    used = set(re.findall(r"fill: (#\w{6})", "".join(figure.svg for figure in GALLERY.values())))
+    letters = {drawing.INK, drawing.MUTED}
+    assert letters < used
+    for ground in used - letters:
+        for letter in letters:
+            assert (luminance(ground) + 0.05) / (luminance(letter) + 0.05) >= 4.5
+
+
+def test_spans_in_one_lane_do_not_overlap() -> None:
+    spans = [(0, 4), (1, 2), (2, 6), (4, 5), (5, 7)]
+    chosen = lanes(spans)
+    for place, (start, _) in enumerate(spans):
+        before = [end for lane, (_, end) in zip(chosen[:place], spans, strict=False) if lane == chosen[place]]
+        assert all(end <= start for end in before)
+    assert max(chosen) == 1
+
+
+def test_spaces_that_html_would_swallow_are_shown() -> None:
+    assert quotes("a  b c") == "'a␣␣b c'"
 
 
 @given(st.binary(max_size=24))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_any_bytes_can_be_drawn(content: bytes) -> None:
     for figure in (tape(content), ladder(content)):
         ElementTree.fromstring(figure.svg)
@@ -173,9 +332,12 @@ def test_any_bytes_can_be_drawn(content: bytes) -> None:
 
 def test_two_processes_with_other_hash_seeds_and_backends_draw_the_same_bytes() -> None:
     program = (
-        "from tests.test_figures import GALLERY; import hashlib, sys;"
+        "import hashlib, sys; from tokenlab import figures;"
+        "made = [figures.token_tape('<а>', [62, 210, 178, 64], lambda n: bytes([n - 2])),"
+        " figures.bars_by_group({'a': {'x': 1, 'y': 2}, 'b': {'x': 3}}, 'what'),"
+        " figures.lattice('ab', [(0, 2, 'ab', 1.0), (0, 1, 'a', 1.0), (1, 2, 'b', 1.0)], ['ab'])];"
         "assert 'matplotlib.pyplot' not in sys.modules;"
-        "print(hashlib.sha256(''.join(f.svg + f.sentence for f in GALLERY.values()).encode()).hexdigest())"
+        "print(hashlib.sha256(''.join(f.svg + f.sentence for f in made).encode()).hexdigest())"
     )
     digests = {
         subprocess.run(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import re
 import unicodedata
 import warnings
 from collections.abc import Sequence
@@ -82,7 +83,7 @@ class Label:
         axes.text(
             self.x,
             self.y,
-            self.text,
+            printable(self.text),  # XML holds no control characters
             fontsize=self.size * 0.75,  # matplotlib counts in points
             family="monospace" if self.mono else "sans-serif",
             weight="bold" if self.bold else "normal",
@@ -114,7 +115,7 @@ class Box:
     def draw(self, axes: Axes) -> None:
         from matplotlib.patches import Rectangle
 
-        axes.add_patch(
+        axes.add_artist(
             Rectangle(
                 (self.x, self.y),
                 self.width,
@@ -155,7 +156,7 @@ class Line:
     def draw(self, axes: Axes) -> None:
         from matplotlib.patches import FancyArrowPatch
 
-        axes.add_patch(
+        axes.add_artist(
             FancyArrowPatch(
                 (self.x, self.y),
                 (self.to_x, self.to_y),
@@ -201,7 +202,8 @@ def render(shapes: Sequence[Shape], sentence: str) -> Figure:
         for shape in shapes:
             shape.draw(axes)
         page.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    return Figure(stream.getvalue(), sentence)
+    seen = re.sub("[^\u2068\u2069]+", lambda part: printable(part[0]), sentence)
+    return Figure(stream.getvalue(), seen)
 
 
 def fit(text: str, size: float, room: float, smallest: float = SMALLEST) -> tuple[str, float]:
@@ -216,6 +218,15 @@ def fit(text: str, size: float, room: float, smallest: float = SMALLEST) -> tupl
     while text and 0.61 * text_columns(text + "…") * smallest > room:
         text = text[:-1]
     return text + "…", smallest
+
+
+def hexed(data: bytes, limit: int = 12) -> str:
+    """Return bytes in hex for a sentence, cut after limit bytes.
+
+    >>> hexed(b" a"), hexed(b"aaa", limit=2)
+    ('20 61', '61 61 …')
+    """
+    return data[:limit].hex(" ") + " …" * (len(data) > limit)
 
 
 def glyph(character: str) -> str:
@@ -239,17 +250,24 @@ def visible(text: str) -> str:
     return printable(text).replace(" ", "␣")
 
 
-def quoted(text: str, limit: int = 24) -> str:
-    """Return text in quotes for a sentence, with the code points of letters that look like others.
+def quotes(text: str, limit: int = 24) -> str:
+    """Return text in quotes for a sentence, cut after limit characters.
 
-    >>> quoted("e а"), quoted("x" * 30)
-    ("'e а' (а is U+0430)", "'xxxxxxxxxxxxxxxxxxxxxxxx…'")
-    >>> quoted("é"), quoted("перо с рукой")
-    ("'é' (é is U+00E9)", "'перо с рукой' (Cyrillic letters)")
+    >>> quotes("e\\n"), quotes("x" * 30)
+    ("'e<U+000A>'", "'xxxxxxxxxxxxxxxxxxxxxxxx…'")
     """
-    seen = printable(text[:limit])
+    seen = printable(text[:limit]).replace("  ", "␣␣")  # HTML would show two spaces as one
     if any(unicodedata.bidirectional(character) in ("R", "AL") for character in seen):
         seen = f"\u2068{seen}\u2069"  # keeps right-to-left letters from reordering the numbers beside them
+    return f"'{seen}{'…' * (len(text) > limit)}'"
+
+
+def quoted(text: str, limit: int = 24) -> str:
+    """Return text in quotes, with the code points of letters that look like others.
+
+    >>> quoted("e а"), quoted("é"), quoted("перо с рукой")
+    ("'e а' (а is U+0430)", "'é' (é is U+00E9)", "'перо с рукой' (Cyrillic letters)")
+    """
     alike = [character for character in dict.fromkeys(text[:limit]) if _has_a_double(character)]
     scripts = dict.fromkeys(unicodedata.name(character).split()[0].capitalize() for character in alike)
     named = (
@@ -257,7 +275,7 @@ def quoted(text: str, limit: int = 24) -> str:
         if len(alike) < 5
         else f"{listed(list(scripts))} letters"
     )
-    return f"'{seen}{'…' * (len(text) > limit)}'" + f" ({named})" * bool(named)
+    return quotes(text, limit) + f" ({named})" * bool(named)
 
 
 def _has_a_double(character: str) -> bool:
@@ -283,3 +301,18 @@ def listed(items: Sequence[str], limit: int = 10) -> str:
     """
     shown = [*items[:limit], *([f"{len(items) - limit:,} more"] if len(items) > limit else [])]
     return " and ".join(part for part in (", ".join(shown[:-1]), *shown[-1:]) if part)
+
+
+def lanes(spans: Sequence[tuple[float, float]]) -> list[int]:
+    """Return for each span the lowest lane in which it touches no span before it, so that nothing overlaps.
+
+    >>> lanes([(0, 2), (1, 3), (2, 4)])
+    [0, 1, 0]
+    """
+    ends: list[float] = []
+    chosen = []
+    for start, end in spans:
+        lane = next((lane for lane, taken in enumerate(ends) if taken <= start), len(ends))
+        ends[lane : lane + 1] = [end]
+        chosen.append(lane)
+    return chosen

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, count, takewhile
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from tokenlab.errors import LoneSurrogateError
+from tokenlab.checks import encode_text
 from tokenlab.figures.drawing import (
     BLUE,
     GREY,
@@ -20,39 +20,19 @@ from tokenlab.figures.drawing import (
     amount,
     fit,
     glyph,
+    hexed,
     listed,
     quoted,
     render,
 )
 
+if TYPE_CHECKING:
+    from tokenlab.bpe.tokenizer import EncodingTrace, MergeApplication
+
 CELL = 40  # the width of a byte, in pixels
 LEFT = 126  # where the first byte stands, right of the names of the rows
 SHOWN = 17  # bytes in a row; more would have to be scrolled to
 RUNG, RUNGS = 92, 12
-
-
-class Application(Protocol):
-    """What a figure reads of a `MergeApplication`."""
-
-    @property
-    def rank(self) -> int: ...
-    @property
-    def replacements(self) -> int: ...
-    @property
-    def before(self) -> Sequence[int]: ...
-    @property
-    def after(self) -> Sequence[int]: ...
-
-
-class Trace(Protocol):
-    """What a figure reads of an `EncodingTrace`."""
-
-    @property
-    def initial_tokens(self) -> Sequence[int]: ...
-    @property
-    def applications(self) -> Sequence[Any]: ...
-    @property
-    def content_tokens(self) -> Sequence[int]: ...
 
 
 def token_tape(
@@ -80,7 +60,8 @@ def token_tape(
     The 3 bytes 20 d0 b0 of ' а' (а is U+0430) become 2 tokens: 258 (20 d0) and 178 (b0). Decoding gives \
 the same 3 bytes. 1 token border lies inside a character: а.
     """
-    data, controls = _utf8(content), controls or {}
+    data = content if isinstance(content, bytes) else encode_text(content)
+    controls = controls or {}
     names = [controls.get(token_id, str(token_id)) for token_id in ids]
     spelt = [b"" if token_id in controls else token_bytes(token_id) for token_id in ids]
     decoded = b"".join(spelt)
@@ -136,7 +117,7 @@ def _tape_sentence(
         what = f" of {quoted(data.decode())}" if data else ""
     except UnicodeDecodeError as error:
         what = f" (no UTF-8 text: byte {error.start} does not fit)"
-    spelt = listed([f"{name} ({_hex(own)})" if own else name for name, own in tokens])
+    spelt = listed([f"{name} ({hexed(own)})" if own else name for name, own in tokens])
     become = "becomes" if len(data) == 1 else "become"
     parts = [
         f"The {_counted(data)}{what} {become} {amount(len(tokens), 'token')}{': ' * bool(tokens)}{spelt}.",
@@ -160,7 +141,9 @@ def _match(data: bytes, decoded: bytes) -> str:
     return f"✗ the two rows of bytes first differ at byte {same}"
 
 
-def merge_ladder(trace: Trace, token_bytes: Callable[[int], bytes], *, show_ids: bool = True) -> Figure:
+def merge_ladder(
+    trace: EncodingTrace, token_bytes: Callable[[int], bytes], *, show_ids: bool = True
+) -> Figure:
     """Draw an encoding rule by rule: each rung holds the pieces, and the pair that is merged next is framed.
 
     Args:
@@ -185,7 +168,7 @@ The result is 258 (20 d0) and 178 (b0).
     for y, step in zip(count(MARGIN, RUNG), trace.applications[:RUNGS]):
         places = _merged_places(step)
         left, right = map(token_bytes, step.before[places[0] : places[0] + 2]) if places else (b"", b"")
-        pair = f"{_hex(left)} + {_hex(right)}"
+        pair = f"{hexed(left)} + {hexed(right)}"
         at = amount(step.replacements, "place")
         told.append(f"Rank {step.rank} merges {pair} at {at}: {amount(len(step.after), 'piece')}.")
         shapes += [
@@ -210,7 +193,7 @@ The result is 258 (20 d0) and 178 (b0).
     if cut:
         told.append(f"Not drawn: {' and '.join(cut)}.")
         shapes.append(Label(LEFT, max(shape.bottom for shape in shapes) + 16, f"… {told[-1]}"))
-    final = [(str(token_id), _hex(token_bytes(token_id))) for token_id in trace.content_tokens]
+    final = [(str(token_id), hexed(token_bytes(token_id))) for token_id in trace.content_tokens]
     result = [f"{name} ({own})" if show_ids else own for name, own in final]
     told.append(f"The result is {listed(result) or 'empty'}.")
     return render(shapes, " ".join(told))
@@ -226,7 +209,7 @@ def _rung(
         yield _box(column, width, y, 44, own.hex(" "), str(token_id) if show_ids else "", fill)
 
 
-def _merged_places(step: Application) -> list[int]:
+def _merged_places(step: MergeApplication) -> list[int]:
     places, at = [], 0
     for token_id in step.after:
         kept = step.before[at] == token_id
@@ -234,15 +217,6 @@ def _merged_places(step: Application) -> list[int]:
             places.append(at)
         at += 1 if kept else 2
     return places
-
-
-def _utf8(content: bytes | str) -> bytes:
-    if isinstance(content, bytes):
-        return content
-    try:
-        return content.encode()
-    except UnicodeEncodeError as error:
-        raise LoneSurrogateError(position=error.start, code_point=ord(content[error.start])) from error
 
 
 def _characters(data: bytes) -> Iterator[tuple[str | None, int, int]]:
@@ -295,9 +269,5 @@ def _box(column: int, width: int, y: float, height: float, *args: Any, **options
     return Box(LEFT + CELL * column, y, CELL * min(width, SHOWN - column), height, *args, **options)
 
 
-def _hex(data: bytes, limit: int = 12) -> str:
-    return data[:limit].hex(" ") + " …" * (len(data) > limit)
-
-
 def _counted(data: bytes) -> str:
-    return f"{amount(len(data), 'byte')} {_hex(data)}".strip()
+    return f"{amount(len(data), 'byte')} {hexed(data)}".strip()
