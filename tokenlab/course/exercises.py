@@ -7,6 +7,7 @@ import inspect
 import io
 import itertools
 import linecache
+import re
 import tempfile
 import time
 import traceback
@@ -53,8 +54,8 @@ def call(function: Callable[..., Any], arguments: tuple[Any, ...], wanted: Any) 
     its prints."""
 
     def answer() -> tuple[Any, bool]:
-        value = comparable(function(*arguments))
-        return value, bool(value == wanted)
+        value = function(*arguments)
+        return value, bool(comparable(value) == comparable(wanted))
 
     prints = _Prints()
     with contextlib.redirect_stdout(prints):
@@ -83,8 +84,8 @@ def examine(exercise: Exercise, function: Any) -> Message:
         except TypeError:
             text = f"Not yet. The function is called as {exercise.call}; yours takes other arguments."
             return Message(text, "wrong")
-    outcome, _ = call(function, first, ...)
-    if outcome == ("returned", (..., True)):
+    outcome, _ = call(function, first, None)
+    if outcome[0] == "returned" and outcome[1][0] is ...:
         return Message(
             "Not tried yet. Replace `return ...` by your own lines, then run the cell again.", "blank"
         )
@@ -112,7 +113,7 @@ def smallest(exercise: Exercise, function: Callable[..., Any]) -> tuple[tuple[An
     def differs(arguments: tuple[Any, ...]) -> bool:
         if time.monotonic() > end:
             return False
-        (state, value), _ = call(function, arguments, comparable(exercise.reference(*arguments)))
+        (state, value), _ = call(function, arguments, exercise.reference(*arguments))
         if state == "returned" and value[1]:
             return False
         failing.append(arguments)
@@ -154,7 +155,7 @@ def _search_longer(exercise: Exercise, differs: Callable[[tuple[Any, ...]], bool
 
 def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
     name = exercise.call.partition("(")[0]
-    wanted = comparable(exercise.reference(*arguments))
+    wanted = exercise.reference(*arguments)
     (state, value), prints = call(function, arguments, wanted)
     value, agrees = value if state == "returned" else (value, False)
     (again, second), _ = call(function, arguments, value)
@@ -162,24 +163,25 @@ def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[
     given = ", ".join(map(exercise.show, arguments))
     lines = [f"Not yet. The shortest input on which it differs: {name}({given})."]
     if state == "returned":
-        lines.append(f"    got     {str(shown)[:300]}\n    wanted  {exercise.show(wanted)[:300]}")
+        seen = re.sub(" at 0x[0-9A-Fa-f]+", "", str(shown))[:300]  # an address is another one tomorrow
+        lines.append(f"    got     {seen}\n    wanted  {exercise.show(wanted)[:300]}")
     else:
         lines.append(f"    wanted  {exercise.show(wanted)[:300]}")
     if state == "late":
         lines.append(f"It did not return within {SECONDS:g} seconds: does its loop end?")
     elif state == "raised":
         lines.append(_where(function, value))
+    elif value is None:
+        lines.append("It returned None: is there a return?")
+    elif hasattr(type(value), "__next__"):
+        lines.append("It returned something that is still to be run (does it use yield?): return a list.")
     elif again == "returned" and not second[1]:
         lines.append(
             "Called again with the same input, it answers differently: does it remember earlier calls?"
         )
     elif agrees:
         lines.append("Called alone, it answers rightly: does it remember earlier calls?")
-    elif value is None:
-        lines.append("It returned None: is there a return?")
-    elif inspect.isgenerator(value) or hasattr(type(value), "__next__"):
-        lines.append("It returned something that is still to be run (does it use yield?): return a list.")
-    elif type(value) is not type(wanted):
+    elif not isinstance(comparable(value), type(comparable(wanted))):
         lines.append(f"A {type(wanted).__name__} is expected, not a {type(value).__name__}.")
     if prints:
         lines.append("It printed:\n\n" + "\n".join("    " + line for line in prints.splitlines()[:10]))

@@ -5,9 +5,12 @@ What is said is a pure function of the question and the answer, so a notebook's 
 
 from __future__ import annotations
 
+import ast
 import html
+import inspect
 import re
 import sys
+import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,10 +87,9 @@ def judge(question: Question, value: object, variant: int = 0) -> Message:
             f"Not answered yet. Replace the dots by your prediction, then run the cell again. {how}", "blank"
         )
     outcome, answer = limited(question.read, (value, variant))
-    if outcome == "raised" and isinstance(answer, Unreadable):
-        return Message(f"I cannot read this. {answer}\n\n{how}", "unreadable")
     if outcome != "returned":
-        return Message(f"I cannot read this. Looking at the answer failed.\n\n{how}", "unreadable")
+        reason = answer if isinstance(answer, Unreadable) else "Looking at the answer failed."
+        return Message(f"I cannot read this. {reason}\n\n{how}", "unreadable")
     spelled = KINDS[question.kind].spell(answer)
     if question.is_right(answer, variant):
         return Message(
@@ -141,12 +143,18 @@ def hint_for(task: Exercise | Question, rung: int = 1) -> Message:
 
 def answer_to(task: Exercise | Question, variant: int = 0) -> Message:
     if isinstance(task, Exercise):
-        return Message(
-            f"The library does this with {task.reference.__module__}.{task.reference.__qualname__}."
-        )
+        return Message(f"One way to write it:\n\n{_source(task.reference)}")
     kept = " (one of many right answers)" if task.accepts else ""
     spelled = KINDS[task.kind].spell(task.answer(variant))
     return Message(f"The answer{kept}: `{spelled}`.\n\n{task.why(task.pool[variant])}")
+
+
+def _source(function: Any) -> str:
+    """Return a function's source, without its docstring, indented as a block."""
+    definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    if isinstance(definition, ast.FunctionDef) and ast.get_docstring(definition):
+        del definition.body[0]
+    return textwrap.indent(ast.unparse(definition), "    ")
 
 
 def show(message: Message, task_id: str = "", sure: bool | None = None) -> None:

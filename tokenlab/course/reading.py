@@ -54,7 +54,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     if issubclass(kind, str | bytes | bytearray):
         if len(value) > LONGEST:
             raise Unreadable(f"The answer is longer than {LONGEST} characters.")
-        return str.__str__(value) if issubclass(kind, str) else bytes(value)
+        return _whole_characters(str.__str__(value)) if issubclass(kind, str) else bytes(value)
     if issubclass(kind, int):
         return _bounded(int.__add__(value, 0))
     if issubclass(kind, float | Fraction):
@@ -73,6 +73,13 @@ def plain(value: Any, depth: int = 0) -> Any:
     if len(items) > LONGEST:
         raise Unreadable(f"The answer has more than {LONGEST} items, or no end.")
     return [plain(item, depth + 1) for item in items]
+
+
+def _whole_characters(text: str) -> str:
+    half = next((c for c in text if "\ud800" <= c <= "\udfff"), None)
+    if half is not None:
+        raise Unreadable(f"U+{ord(half):04X} is half of a surrogate pair, which is no character.")
+    return text
 
 
 def _bounded(value: Any) -> int | float:
@@ -223,6 +230,12 @@ def _text(text: str) -> str:
     return f'"{text}"' if text.isprintable() and not re.search(r'["\\]', text) else repr(text)
 
 
+def _spell_hex_pieces(pieces: tuple[bytes, ...]) -> str:
+    if len(pieces) < 2:
+        return _list(map(_hex, pieces))
+    return f'"{" | ".join(piece.hex(" ") for piece in pieces[:40])}{" | …" if len(pieces) > 40 else ""}"'
+
+
 KINDS: dict[str, Kind] = {
     "ids": Kind(
         "a list of IDs: `[12, 345]`; an empty one: `[]`", _read_ids, lambda ids: _list(map(str, ids))
@@ -234,7 +247,7 @@ KINDS: dict[str, Kind] = {
     "hex pieces": Kind(
         'the pieces in hex, with `|` between them: `"0a ff | 0b"`, or a list: `["0a ff", "0b"]`',
         _read_hex_pieces,
-        lambda pieces: _list(map(_hex, pieces)),
+        _spell_hex_pieces,
     ),
     "text pieces": Kind(
         'a list of pieces, each in quotes: `["ab", "c"]`',

@@ -373,10 +373,14 @@ def encode_by_rank(data: bytes, pairs: tuple[tuple[bytes, bytes], ...]) -> list[
     >>> encode_by_rank(b"abc", ((b"b", b"c"), (b"a", b"b")))
     [b'a', b'bc']
     """
-    pieces = _single(data)
-    for pair in pairs:
-        pieces = _merge(pieces, pair)
-    return list(pieces)
+    pieces = [bytes([byte]) for byte in data]
+    for left, right in pairs:
+        place = 0
+        while place + 1 < len(pieces):
+            if pieces[place] == left and pieces[place + 1] == right:
+                pieces[place : place + 2] = [left + right]
+            place += 1
+    return pieces
 
 
 PAIRS = ((b"b", b"c"), (b"a", b"b"), (b"bc", b"c"), (b"a", b"a"))
@@ -443,7 +447,7 @@ def _wrong_drops_the_last(data: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> 
 ENCODE = Exercise(
     id="03-encode",
     prompt="Write the encoder: bytes and a list of pairs, lowest rank first, give the pieces.",
-    call="encode(data, pairs)",
+    call="encode_pieces(data, pairs)",
     reference=encode_by_rank,
     alphabet=tuple(b"abc"),
     arguments=lambda symbols: (bytes(symbols), PAIRS),
