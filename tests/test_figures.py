@@ -16,7 +16,8 @@ from tokenlab import figures
 from tokenlab.bpe.tokenizer import BpeTokenizer
 from tokenlab.errors import LoneSurrogateError, TokenLabError
 from tokenlab.figures import drawing
-from tokenlab.figures.drawing import Box, fit, glyph, lanes, listed, quoted, quotes, render
+from tokenlab.figures.drawing import Box, fit, lanes, render
+from tokenlab.figures.wording import glyph, listed, quoted, quotes
 from tokenlab.formats.layout import Field
 
 TOKENIZER = BpeTokenizer.from_merge_pairs(

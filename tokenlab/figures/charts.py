@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from tokenlab.figures.drawing import (
-    BLUE,
-    MARGIN,
-    ORANGE,
-    WIDTH,
-    Box,
-    Figure,
-    Label,
-    Shape,
-    amount,
-    fit,
-    listed,
-    render,
-)
+from tokenlab.figures.drawing import BLUE, MARGIN, ORANGE, WIDTH, Box, Figure, Label, Shape, fit, render
+from tokenlab.figures.wording import amount, listed
 from tokenlab.tables import text_columns
 
 ROW, MOST_ROWS = 28, 40

@@ -17,16 +17,10 @@ from tokenlab.figures.drawing import (
     Label,
     Line,
     Shape,
-    amount,
-    glyph,
-    hexed,
     lanes,
-    listed,
-    quoted,
-    quotes,
     render,
-    visible,
 )
+from tokenlab.figures.wording import amount, glyph, hexed, listed, quoted, quotes, visible
 from tokenlab.tables import text_columns
 
 Span = tuple[int, int]

@@ -18,15 +18,10 @@ from tokenlab.figures.drawing import (
     Label,
     Line,
     Shape,
-    amount,
-    glyph,
     lanes,
-    listed,
-    quoted,
-    quotes,
     render,
-    visible,
 )
+from tokenlab.figures.wording import amount, glyph, listed, quoted, quotes, visible
 
 Edge = tuple[int, int, str, float]
 LEFT = 110

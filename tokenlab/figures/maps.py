@@ -21,10 +21,10 @@ from tokenlab.figures.drawing import (
     Label,
     Line,
     Shape,
-    amount,
     fit,
     render,
 )
+from tokenlab.figures.wording import amount
 
 if TYPE_CHECKING:
     from tokenlab.formats.layout import Field

@@ -1,38 +1,18 @@
-"""The token tape and the merge ladder: bytes, characters and tokens over one another (chapters 1b to 4)."""
+"""The token tape: bytes under their characters and over their tokens (chapters 1b to 4)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import accumulate, count, takewhile
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate, takewhile
+from typing import Any
 
 from tokenlab.checks import encode_text
-from tokenlab.figures.drawing import (
-    BLUE,
-    GREY,
-    MARGIN,
-    ORANGE,
-    Box,
-    Figure,
-    Label,
-    Line,
-    Shape,
-    amount,
-    fit,
-    glyph,
-    hexed,
-    listed,
-    quoted,
-    render,
-)
-
-if TYPE_CHECKING:
-    from tokenlab.bpe.tokenizer import EncodingTrace, MergeApplication
+from tokenlab.figures.drawing import BLUE, GREY, MARGIN, ORANGE, Box, Figure, Label, Line, Shape, render
+from tokenlab.figures.wording import amount, glyph, hexed, listed, quoted
 
 CELL = 40  # the width of a byte, in pixels
 LEFT = 126  # where the first byte stands, right of the names of the rows
 SHOWN = 17  # bytes in a row; more would have to be scrolled to
-RUNG, RUNGS = 92, 12
 
 
 def token_tape(
@@ -65,7 +45,7 @@ the same 3 bytes. 1 token border lies inside a character: а.
     names = [controls.get(token_id, str(token_id)) for token_id in ids]
     spelt = [b"" if token_id in controls else token_bytes(token_id) for token_id in ids]
     decoded = b"".join(spelt)
-    tokens, columns = _layout(spelt)
+    tokens, columns = layout(spelt)
     characters = list(_characters(data))
     torn = _torn(characters, spelt) if data == decoded else {}
 
@@ -74,18 +54,20 @@ the same 3 bytes. 1 token border lies inside a character: а.
         first, last = columns[start], columns[min(end, len(columns)) - 1]
         seen, code = _character_lines(character)
         fill, hatch = (BLUE, "") if character else (GREY, "//")
-        shapes.append(_box(first, last - first + 1, 14, 46, seen, code, fill, hatch=hatch))
+        shapes.append(byte_box(first, last - first + 1, 14, 46, seen, code, fill, hatch=hatch))
     for y, row, other in ((60, data, decoded), (218, decoded, data)):
         cells = list(zip(row, columns, strict=False))
         for place, (byte, column) in enumerate(cells):
             hatch = "" if other[place : place + 1] == row[place : place + 1] else "//"
-            shapes.append(_box(column, 1, y, 30, f"{byte:02x}", hatch=hatch))
+            shapes.append(byte_box(column, 1, y, 30, f"{byte:02x}", hatch=hatch))
         if cells:
-            shapes.append(_box(cells[0][1], cells[-1][1] - cells[0][1] + 1, y, 30, fill="none", border=3.5))
+            shapes.append(
+                byte_box(cells[0][1], cells[-1][1] - cells[0][1] + 1, y, 30, fill="none", border=3.5)
+            )
         if len(row) > len(columns):
             shapes.append(Label(LEFT + CELL * (columns[-1] + 1) + 6, y + 15, "…", 16))
     for (column, width), name, own in zip(tokens, names, spelt, strict=False):
-        box = _box(column, width, 128, 50, name, own.hex(" "), ORANGE if own else GREY, 2, dashed=not own)
+        box = byte_box(column, width, 128, 50, name, own.hex(" "), ORANGE if own else GREY, 2, dashed=not own)
         edges, middle = (box.x, box.x + box.width), box.x + box.width / 2
         shapes.append(box)
         if own:
@@ -120,10 +102,10 @@ def _tape_sentence(
     spelt = listed([f"{name} ({hexed(own)})" if own else name for name, own in tokens])
     become = "becomes" if len(data) == 1 else "become"
     parts = [
-        f"The {_counted(data)}{what} {become} {amount(len(tokens), 'token')}{': ' * bool(tokens)}{spelt}.",
+        f"The {counted(data)}{what} {become} {amount(len(tokens), 'token')}{': ' * bool(tokens)}{spelt}.",
         f"Decoding gives the same {amount(len(data), 'byte')}."
         if data == decoded
-        else f"Decoding gives {_counted(decoded)}: {_match(data, decoded)[2:]}.",
+        else f"Decoding gives {counted(decoded)}: {_match(data, decoded)[2:]}.",
     ]
     if torn:
         lie, inside = ("lies", "a character") if len(torn) == 1 else ("lie", "characters")
@@ -139,84 +121,6 @@ def _match(data: bytes, decoded: bytes) -> str:
         return f"✓ both frames hold the same {amount(len(data), 'byte')}"
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(data, decoded, strict=False)))
     return f"✗ the two rows of bytes first differ at byte {same}"
-
-
-def merge_ladder(
-    trace: EncodingTrace, token_bytes: Callable[[int], bytes], *, show_ids: bool = True
-) -> Figure:
-    """Draw an encoding rule by rule: each rung holds the pieces, and the pair that is merged next is framed.
-
-    Args:
-        trace: what `encode_content_with_trace` returns.
-        token_bytes: gives the bytes of a token ID of the trace.
-        show_ids: whether the IDs stand under the bytes, and in the sentence.
-
-    Returns:
-        A `Figure` of at most 12 rules and 17 bytes a rung; what is cut is counted in it.
-
-    >>> from types import SimpleNamespace as Made
-    >>> step = Made(rank=0, replacements=1, before=[34, 210, 178], after=[258, 178])
-    >>> trace = Made(initial_tokens=step.before, applications=[step], content_tokens=step.after)
-    >>> merge_ladder(trace, {34: b" ", 210: b"\\xd0", 178: b"\\xb0", 258: b" \\xd0"}.__getitem__)
-    The 3 bytes 20 d0 b0 start as 3 pieces. Rank 0 merges 20 + d0 at 1 place: 2 pieces. \
-The result is 258 (20 d0) and 178 (b0).
-    """
-    data = b"".join(map(token_bytes, trace.initial_tokens))
-    shapes = list(_rung(trace.initial_tokens, token_bytes, MARGIN, show_ids))
-    start = "starts" if len(data) == 1 else "start"
-    told = [f"The {_counted(data)} {start} as {amount(len(trace.initial_tokens), 'piece')}."]
-    for y, step in zip(count(MARGIN, RUNG), trace.applications[:RUNGS]):
-        places = _merged_places(step)
-        left, right = map(token_bytes, step.before[places[0] : places[0] + 2]) if places else (b"", b"")
-        pair = f"{hexed(left)} + {hexed(right)}"
-        at = amount(step.replacements, "place")
-        told.append(f"Rank {step.rank} merges {pair} at {at}: {amount(len(step.after), 'piece')}.")
-        shapes += [
-            Label(MARGIN, y + 56, f"rank {step.rank}, {step.replacements:,}×", bold=True),
-            Label(MARGIN, y + 74, *fit(f"↓ {pair}", 13, LEFT - MARGIN - 6), mono=True),
-            *_rung(step.after, token_bytes, y + RUNG, show_ids),
-        ]
-        ends = [0, *accumulate(len(token_bytes(token_id)) for token_id in step.before[: SHOWN + 1])]
-        for place in (place for place in places if place + 2 < len(ends) and ends[place + 2] <= SHOWN):
-            column, width = ends[place], ends[place + 2] - ends[place]
-            middle = LEFT + CELL * (column + width / 2)
-            shapes += [
-                _box(column, width, y, 44, fill="none", border=4),
-                Line(middle, y + 46, middle, y + RUNG - 2, arrow=True, width=2),
-                _box(column, width, y + RUNG, 44, fill="none", border=2.5),
-            ]
-    cut = [
-        amount(more, thing)
-        for more, thing in ((len(trace.applications) - RUNGS, "more rule"), (len(data) - SHOWN, "more byte"))
-        if more > 0
-    ]
-    if cut:
-        told.append(f"Not drawn: {' and '.join(cut)}.")
-        shapes.append(Label(LEFT, max(shape.bottom for shape in shapes) + 16, f"… {told[-1]}"))
-    final = [(str(token_id), hexed(token_bytes(token_id))) for token_id in trace.content_tokens]
-    result = [f"{name} ({own})" if show_ids else own for name, own in final]
-    told.append(f"The result is {listed(result) or 'empty'}.")
-    return render(shapes, " ".join(told))
-
-
-def _rung(
-    ids: Sequence[int], token_bytes: Callable[[int], bytes], y: float, show_ids: bool
-) -> Iterator[Shape]:
-    yield Label(MARGIN, y + 22, amount(len(ids), "piece"))
-    spelt = [token_bytes(token_id) for token_id in ids[:SHOWN]]
-    for (column, width), own, token_id in zip(_layout(spelt)[0], spelt, ids, strict=False):
-        fill = BLUE if len(own) == 1 else ORANGE
-        yield _box(column, width, y, 44, own.hex(" "), str(token_id) if show_ids else "", fill)
-
-
-def _merged_places(step: MergeApplication) -> list[int]:
-    places, at = [], 0
-    for token_id in step.after:
-        kept = step.before[at] == token_id
-        if not kept:
-            places.append(at)
-        at += 1 if kept else 2
-    return places
 
 
 def _characters(data: bytes) -> Iterator[tuple[str | None, int, int]]:
@@ -250,7 +154,7 @@ def _torn(characters: list[tuple[str | None, int, int]], spelt: list[bytes]) -> 
     }
 
 
-def _layout(spelt: Sequence[bytes]) -> tuple[list[tuple[int, int]], list[int]]:
+def layout(spelt: Sequence[bytes]) -> tuple[list[tuple[int, int]], list[int]]:
     """Return (column, width) of each token that is drawn, and the column of each byte that is."""
     tokens: list[tuple[int, int]] = []
     columns: list[int] = []
@@ -265,9 +169,9 @@ def _layout(spelt: Sequence[bytes]) -> tuple[list[tuple[int, int]], list[int]]:
     return tokens, columns + list(range(column, SHOWN))  # room for bytes that no token stands for
 
 
-def _box(column: int, width: int, y: float, height: float, *args: Any, **options: Any) -> Box:
+def byte_box(column: int, width: int, y: float, height: float, *args: Any, **options: Any) -> Box:
     return Box(LEFT + CELL * column, y, CELL * min(width, SHOWN - column), height, *args, **options)
 
 
-def _counted(data: bytes) -> str:
+def counted(data: bytes) -> str:
     return f"{amount(len(data), 'byte')} {hexed(data)}".strip()
