@@ -1,4 +1,4 @@
-"""How text, bytes and numbers are spelt in pictures and in the sentences that describe them (all chapters)."""
+"""How text, bytes and numbers are spelt in pictures and in the sentences of them (all chapters)."""
 
 from __future__ import annotations
 
