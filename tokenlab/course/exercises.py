@@ -160,13 +160,11 @@ def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[
     value, agrees = value if state == "returned" else (value, False)
     (again, second), _ = call(function, arguments, value)
     shown = limited(exercise.show, (value,), SECONDS)[1]
-    given = ", ".join(map(exercise.show, arguments))
-    lines = [f"Not yet. The shortest input on which it differs: {name}({given})."]
-    if state == "returned":
-        seen = re.sub(" at 0x[0-9A-Fa-f]+", "", str(shown))[:300]  # an address is another one tomorrow
-        lines.append(f"    got     {seen}\n    wanted  {exercise.show(wanted)[:300]}")
-    else:
-        lines.append(f"    wanted  {exercise.show(wanted)[:300]}")
+    asked = f"    {name}({', '.join(map(exercise.show, arguments))})"
+    seen = re.sub(" at 0x[0-9A-Fa-f]+", "", str(shown))[:300]  # an address is another one tomorrow
+    got = f"\n    got     {seen}" if state == "returned" else ""
+    lines = ["Not yet. The shortest input on which it differs:"]
+    lines.append(f"{asked}{got}\n    wanted  {exercise.show(wanted)[:300]}")
     if state == "late":
         lines.append(f"It did not return within {SECONDS:g} seconds: does its loop end?")
     elif state == "raised":

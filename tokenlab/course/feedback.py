@@ -55,7 +55,7 @@ class Message:
 def _block_to_html(block: str) -> str:
     if block.startswith("    "):
         lines = html.escape(block.replace("\n    ", "\n")[4:])
-        return f'<pre style="margin: 0.5em 0; white-space: pre-wrap">{lines}</pre>'
+        return f'<pre style="margin: 0.5em 0; white-space: pre-wrap; font-family: monospace">{lines}</pre>'
     first, separator, rest = re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(block)).partition(".")
     if block.startswith(
         ("Right.", "Not quite.", "Not answered yet.", "I cannot read this.", "Not yet.", "Not tried yet.")
@@ -104,7 +104,7 @@ def judge(question: Question, value: object, variant: int = 0) -> Message:
     ]
     blocks += [f"{'Another' if i else 'One'} way to arrive here: {m.belief}." for i, m in enumerate(reasons)]
     blocks += _look_alikes(question, answer, variant)
-    blocks.append(f'Look again, or ask for a hint: hint("{question.id}").')
+    blocks.append(f'Look again, or ask for a hint: `hint("{question.id}")`.')
     return Message("\n\n".join(blocks), "wrong", tuple(m.id for m in reasons), spelled)
 
 
@@ -136,8 +136,8 @@ def text_of(text: Text, task: Exercise | Question, variant: int = 0) -> str:
 def hint_for(task: Exercise | Question, rung: int = 1) -> Message:
     last = len(task.hints)
     if rung not in range(1, last + 1):
-        return Message(f'There are {last} hints: hint("{task.id}", 1) to hint("{task.id}", {last}).')
-    more = f'\n\nOne step further: hint("{task.id}", {rung + 1}).' if rung < last else ""
+        return Message(f'There are {last} hints: `hint("{task.id}", 1)` to `hint("{task.id}", {last})`.')
+    more = f'\n\nOne step further: `hint("{task.id}", {rung + 1})`.' if rung < last else ""
     return Message(f"Hint {rung} of {last}. {text_of(task.hints[rung - 1], task)}{more}")
 
 
