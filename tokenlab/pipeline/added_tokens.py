@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tokenlab.pipeline.normalizers import Normalizer
-from tokenlab.pipeline.patterns import RUST_WORD, find_regex
+from tokenlab.pipeline.dialect import RUST_WORD
+from tokenlab.pipeline.patterns import find_regex
 from tokenlab.pipeline.text import WHITE_SPACE, AlignedText
 
 

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from tokenlab.errors import ComponentError
 from tokenlab.pipeline.byte_alphabet import to_byte_alphabet
 from tokenlab.pipeline.normalizers import prepend
-from tokenlab.pipeline.patterns import RUST_NOT_WORD, RUST_WORD, Pattern, find_regex
+from tokenlab.pipeline.chunks import WORDS, Chunker, before, chunker_of, is_neutral
+from tokenlab.pipeline.dialect import RUST_NOT_WORD, RUST_WORD
+from tokenlab.pipeline.patterns import Pattern, find_regex, find_texts
 from tokenlab.pipeline.text import WHITE_SPACE, AlignedText, CharacterTable
 
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -32,6 +34,19 @@ class PreTokenizer:
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         """Return the pieces of the text, none of them empty."""
         raise NotImplementedError
+
+    def pieces(self, text: str) -> list[str]:
+        """Return the pieces of a text that does not begin the input, without their spans."""
+        return [piece.text for piece in self.pre_tokenize(AlignedText.of(text, origin=1))]
+
+    def chunker(self) -> Chunker | None:
+        """Return how text can be cut beforehand without a change to the pieces, None: not at all."""
+        return None
+
+    @property
+    def looks_at_origin(self) -> bool:
+        """Whether text is treated otherwise where the input begins."""
+        return False
 
     def split(self, text: str) -> list[tuple[str, Span]]:
         """Return the pieces of the text and, in code points of `text`, the span of each."""
@@ -116,6 +131,17 @@ class Split(PreTokenizer):
         matches = self.pattern.find(aligned.text)
         return _pieces(aligned, cut(len(aligned.text), matches, self.behavior, invert=self.invert))
 
+    def pieces(self, text: str) -> list[str]:
+        found = find_texts(self.pattern.text, text) if self._isolates else None
+        return PreTokenizer.pieces(self, text) if found is None else found
+
+    def chunker(self) -> Chunker | None:
+        return chunker_of(self.pattern.text) if self._isolates else None
+
+    @property
+    def _isolates(self) -> bool:
+        return self.pattern.regex and self.behavior == "Isolated" and not self.invert
+
 
 @dataclass(frozen=True, slots=True)
 class ByteLevel(PreTokenizer):
@@ -141,6 +167,15 @@ class ByteLevel(PreTokenizer):
         if self.use_regex:
             pieces = _pieces(aligned, cut(len(aligned.text), find_regex(GPT2_PATTERN, aligned.text), "Isolated"))
         return [TO_BYTE_ALPHABET.normalize(piece) for piece in pieces]
+
+    def pieces(self, text: str) -> list[str]:
+        if self.add_prefix_space and text and not text.startswith(" "):
+            text = " " + text
+        found = (find_texts(GPT2_PATTERN, text) if self.use_regex else None) or ([text] if text else [])
+        return [piece.translate(TO_BYTE_ALPHABET) for piece in found]
+
+    def chunker(self) -> Chunker | None:
+        return WORDS if self.use_regex and not self.add_prefix_space else None
 
 
 TO_BYTE_ALPHABET = CharacterTable(lambda character: to_byte_alphabet(character.encode()))
@@ -181,6 +216,13 @@ class Metaspace(PreTokenizer):
             return [aligned] if aligned.text else []
         return _pieces(aligned, cut(len(aligned.text), Pattern(mark).find(aligned.text), "MergedWithNext"))
 
+    def chunker(self) -> Chunker | None:
+        return before(" " + self.replacement) if self.split_words else None
+
+    @property
+    def looks_at_origin(self) -> bool:
+        return self.prepend_scheme == "first"
+
 
 # --- By kind of character
 
@@ -213,6 +255,9 @@ class Whitespace(PreTokenizer):
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         return _pieces(aligned, find_regex(_WORDS, aligned.text))
 
+    def chunker(self) -> Chunker:
+        return WORDS
+
 
 @dataclass(frozen=True, slots=True)
 class WhitespaceSplit(PreTokenizer):
@@ -220,6 +265,9 @@ class WhitespaceSplit(PreTokenizer):
 
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         return _pieces(aligned, [found.span() for found in _VISIBLE.finditer(aligned.text)])
+
+    def chunker(self) -> Chunker:
+        return WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +309,9 @@ class BertPreTokenizer(PreTokenizer):
         words = WhitespaceSplit().pre_tokenize(aligned)
         return [piece for word in words for piece in Punctuation().pre_tokenize(word)]
 
+    def chunker(self) -> Chunker:
+        return WORDS
+
 
 @dataclass(frozen=True, slots=True)
 class Sequence(PreTokenizer):
@@ -273,3 +324,33 @@ class Sequence(PreTokenizer):
         for pre_tokenizer in self.pretokenizers:
             pieces = [part for piece in pieces for part in pre_tokenizer.pre_tokenize(piece)]
         return pieces
+
+    def pieces(self, text: str) -> list[str]:
+        pieces = [text] if text else []
+        for pre_tokenizer in self.pretokenizers:
+            pieces = [part for piece in pieces for part in pre_tokenizer.pieces(piece)]
+        return pieces
+
+    def chunker(self) -> Chunker | None:
+        """The chunker of the first one that cuts at white space, when those before do no more than cut.
+
+        All later ones see the same pieces then.
+        """
+        for pre_tokenizer in self.pretokenizers:
+            if not _is_neutral(pre_tokenizer):
+                return None if isinstance(pre_tokenizer, Metaspace) else pre_tokenizer.chunker()
+        return None
+
+    @property
+    def looks_at_origin(self) -> bool:
+        return any(pre_tokenizer.looks_at_origin for pre_tokenizer in self.pretokenizers)
+
+
+def _is_neutral(pre_tokenizer: PreTokenizer) -> bool:
+    """Whether a cut at white space changes nothing but the pieces that it cuts."""
+    match pre_tokenizer:
+        case Split(Pattern(pattern, True), "Isolated", False):
+            return is_neutral(pattern)
+        case Digits() | Punctuation("Isolated"):
+            return True
+    return False

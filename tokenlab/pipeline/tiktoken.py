@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from tokenlab.pipeline import decoders, models, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.byte_alphabet import to_byte_alphabet
-from tokenlab.pipeline.patterns import Pattern, from_rust
+from tokenlab.pipeline.dialect import from_rust
+from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.tokenizer import Tokenizer
 
 

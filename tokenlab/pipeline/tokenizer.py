@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -24,6 +25,7 @@ from tokenlab.pipeline.added_tokens import (
     normalized_finder,
     raw_finder,
 )
+from tokenlab.pipeline.chunks import Chunker
 from tokenlab.pipeline.contract import Contract, contract_of
 from tokenlab.pipeline.encoding import Encoding, Padding, Span, Truncation, merge, pad_batch
 from tokenlab.pipeline.text import AlignedText
@@ -118,11 +120,21 @@ class Tokenizer:
     clean_up_tokenization_spaces: bool = False
     _raw: AddedTokenFinder = field(init=False, repr=False, compare=False)
     _normalized: AddedTokenFinder = field(init=False, repr=False, compare=False)
+    _chunker: Chunker | None = field(init=False, repr=False, compare=False)
+    _chunk_ids: models.PieceCache = field(init=False, repr=False, compare=False)
+    _chunk_columns: models.PieceCache = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check_ids(self.model, self.added_tokens)
-        object.__setattr__(self, "_raw", raw_finder(self.added_tokens))
-        object.__setattr__(self, "_normalized", normalized_finder(self.added_tokens, self.normalizer))
+        derived = {
+            "_raw": raw_finder(self.added_tokens),
+            "_normalized": normalized_finder(self.added_tokens, self.normalizer),
+            "_chunker": self.pre_tokenizer.chunker() if self.pre_tokenizer else None,
+            "_chunk_ids": models.PieceCache(self._ids_of_chunk),
+            "_chunk_columns": models.PieceCache(self._columns_of_chunk),  # type: ignore[arg-type]
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, each.name) for each in fields(self) if each.init)
@@ -174,11 +186,45 @@ class Tokenizer:
     def encode_ids(
         self, text: str, *, add_special_tokens: bool = True, parse_special_tokens: bool = True
     ) -> list[int]:
-        """Return the IDs of `encode`, the fast way: offsets are not kept."""
-        encoding = self.encode(
-            text, add_special_tokens=add_special_tokens, parse_special_tokens=parse_special_tokens
-        )
-        return list(encoding.ids)
+        """Return the IDs of `encode`, the fast way: no offsets are kept; see there for arguments and errors."""
+        options = {"add_special_tokens": add_special_tokens, "parse_special_tokens": parse_special_tokens}
+        if self.truncation is not None or self.padding is not None:
+            return list(self.encode(text, **options).ids)
+        ids: list[int] = []
+        try:
+            for fragment, token in self._raw.split(AlignedText.of(text), parse_special_tokens):
+                if token:
+                    ids.append(token.id)
+                else:
+                    self._add_fragment_ids(ids, fragment, parse_special_tokens)
+        except UnknownCharacterError:  # known here by its chunk only
+            return list(self.encode(text, **options).ids)
+        if not add_special_tokens:
+            return ids
+        frame = self._post_process(Encoding.from_tokens([-1], [""], [(0, 0)], [0]), None, True).ids
+        return ids if frame == (-1,) else [i for mark in frame for i in (ids if mark == -1 else [mark])]
+
+    def _add_fragment_ids(self, ids: list[int], fragment: AlignedText, parse_special: bool) -> None:
+        at_start = fragment.origin == 0 and self.pre_tokenizer is not None and self.pre_tokenizer.looks_at_origin
+        if self.normalizer is not None:
+            if at_start:
+                fragment = self.normalizer.normalize(fragment)
+            else:
+                fragment = AlignedText.of(self.normalizer(fragment.text), origin=1)
+        for part, token in self._normalized.split(fragment, parse_special):
+            if token:
+                ids.append(token.id)
+            elif self.pre_tokenizer is None:
+                ids += self.model.encode_ids(part.text)
+            elif self._chunker is None or (at_start and part.origin == 0):
+                ids += self.model.encode_pieces(piece.text for piece in self.pre_tokenizer.pre_tokenize(part))
+            else:
+                for chunks in self._chunker.blocks(part.text):
+                    ids.extend(chain.from_iterable(map(self._chunk_ids.__getitem__, chunks)))
+
+    def _ids_of_chunk(self, chunk: str) -> list[int]:
+        assert self.pre_tokenizer is not None
+        return self.model.encode_pieces(self.pre_tokenizer.pieces(chunk))
 
     def encode_parts(
         self, parts: Iterable[str | ControlToken | AddedToken], *, add_special_tokens: bool = False
@@ -234,10 +280,47 @@ class Tokenizer:
         return Encoding.from_tokens(*self._columns(text, parse_special, forced), text, sequence_id)
 
     def _columns(self, text: str, parse_special: bool, forced: Sequence[Match] = ()) -> _Columns:
-        fragments: list[Fragment] = []
-        for _, fragments in self._stages(text, parse_special, forced):
-            pass
-        return self._model_columns(fragments)
+        columns = _Columns([], [], [], [])
+        if self._chunker is None or self.pre_tokenizer is None or self.pre_tokenizer.looks_at_origin:
+            *_, (_, fragments) = self._stages(text, parse_special, forced)
+            self._add_columns(columns, fragments, 0)
+        else:
+            _, _, (_, fragments) = islice(self._stages(text, parse_special, forced), 3)
+            word = 0
+            for fragment in fragments:
+                if fragment.token:
+                    word = self._add_columns(columns, [fragment], word)
+                else:
+                    word = self._add_chunks(columns, fragment.text, word)
+        return columns
+
+    def _add_chunks(self, columns: _Columns, text: AlignedText, word: int) -> int:
+        """Add the tokens of a fragment chunk by chunk; return the number of its last word plus one."""
+        assert self._chunker is not None
+        ids, tokens, offsets, word_ids = columns
+        starts, ends, position = text.starts, text.ends, 0
+        for chunks in self._chunker.blocks(text.text):
+            for chunk in chunks:
+                try:
+                    new_ids, new_tokens, spans, words, count = self._chunk_columns[chunk]
+                except UnknownCharacterError as error:
+                    raise _at(error, starts[position + error.position - 1]) from None
+                ids += new_ids
+                tokens += new_tokens
+                offsets += [(starts[position + first], ends[position + last]) for first, last in spans]
+                word_ids += [word + number for number in words]
+                word += count
+                position += len(chunk)
+        return word
+
+    def _columns_of_chunk(self, chunk: str) -> tuple[Any, ...]:
+        """Return IDs, tokens, (first, last) character, word of each, and the count of words."""
+        assert self.pre_tokenizer is not None
+        columns = _Columns([], [], [], [])
+        fragments = map(Fragment, self.pre_tokenizer.pre_tokenize(AlignedText.of(chunk, origin=1)))
+        count = self._add_columns(columns, fragments, 0)
+        spans = [(start - 1, end - 2) for start, end in columns.offsets]
+        return columns.ids, columns.tokens, spans, columns.word_ids, count
 
     def _stages(
         self, text: str, parse_special: bool, forced: Sequence[Match] = ()
@@ -259,23 +342,24 @@ class Tokenizer:
             ]
         yield "pre-tokenizer", fragments
 
-    def _model_columns(self, fragments: Iterable[Fragment]) -> _Columns:
-        ids, tokens, offsets, word_ids = columns = _Columns([], [], [], [])
-        for number, (piece, added) in enumerate(fragments):
+    def _add_columns(self, columns: _Columns, fragments: Iterable[Fragment], word: int) -> int:
+        """Add the tokens of pieces, numbered from `word`; return the number of the last word plus one."""
+        ids, tokens, offsets, word_ids = columns
+        for piece, added in fragments:
             if added:
                 found = [models.Token(added.id, piece.text, 0, len(piece.text))]
             else:
                 try:
                     found = self.model.tokenize(piece.text)
                 except UnknownCharacterError as error:
-                    facts = {**error.facts, "position": piece.span(error.position, error.position + 1)[0]}
-                    raise UnknownCharacterError(**facts) from None
+                    raise _at(error, piece.span(error.position, error.position + 1)[0]) from None
             for token_id, token, start, end in found:
                 ids.append(token_id)
                 tokens.append(token)
                 offsets.append(piece.span(start, end))
-                word_ids.append(number)
-        return columns
+                word_ids.append(word)
+            word += 1
+        return word
 
     def _post_process(self, encoding: Encoding, pair: Encoding | None, add_special: bool) -> Encoding:
         if self.prefix_ids and add_special:
@@ -357,7 +441,9 @@ class Tokenizer:
         for name, fragments in self._stages(text, parse_special_tokens):
             pieces = [(each.text, each.token.id if each.token else None) for each in fragments]
             stages.append(Stage(name, tuple((t.text, t.span(0, len(t.text)), i) for t, i in pieces)))
-        encoding = Encoding.from_tokens(*self._model_columns(fragments), text)
+        columns = _Columns([], [], [], [])
+        self._add_columns(columns, fragments, 0)
+        encoding = Encoding.from_tokens(*columns, text)
         for name, made in ("model", encoding), ("post-processor", self._post_process(encoding, None, True)):
             stages.append(Stage(name, tuple(zip(made.tokens, made.offsets, made.ids, strict=True))))
         return Explanation(text, tuple(stages))
@@ -460,6 +546,10 @@ class _Columns(NamedTuple):
     tokens: list[str]
     offsets: list[Span]
     word_ids: list[int | None]
+
+
+def _at(error: UnknownCharacterError, position: int) -> UnknownCharacterError:
+    return UnknownCharacterError(**{**error.facts, "position": position})
 
 
 def _check_ids(model: models.Model, added_tokens: Iterable[AddedToken]) -> None:

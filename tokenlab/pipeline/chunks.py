@@ -1,0 +1,112 @@
+r"""Chunks: stretches of text that encode alike wherever they stand, so that a cache can hold them (chapter 6).
+
+Splitting by pattern is what takes the time. A cheap cut at white space is several times faster, and where no
+piece ever crosses such a cut, and none looks beyond it, a chunk's tokens can be kept. That is so for patterns made
+of the branches below, which are those of the models in use; each was checked for it, and each runs in linear time:
+
+- no match of a branch has a visible character before white space, unless that is \r or \n;
+- nothing but (?!\S) looks ahead, and it finds the end of a chunk just as good as the white space there;
+- \s*[\r\n]+ comes before \s+(?!\S), so that a piece of white space ends with the last line end in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from tokenlab.pipeline.dialect import branches
+from tokenlab.pipeline.text import WHITE_SPACE
+
+_CASED = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]%s[\p{Ll}\p{Lm}\p{Lo}\p{M}]%s"
+_CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_ORDINARY = {
+    *"'s 't 're 've 'm 'll 'd".split(),
+    _CONTRACTION,
+    "'(?i:[sdmt]|ll|ve|re)",
+    r" ?\p{L}+",
+    r" ?\p{N}+",
+    r"\p{N}",
+    r"\p{N}+",
+    r"\p{N}{1,3}",
+    r"(?>\p{N}{1,3})",
+    r"[^\r\n\p{L}\p{N}]?\p{L}+",
+    *(_CASED % counts for counts in (("*", "+"), ("+", "*"))),
+    *(_CASED % counts + _CONTRACTION + "?" for counts in (("*", "+"), ("+", "*"))),
+    r" ?[^\s\p{L}\p{N}]+",
+    r"\s+(?!\S)",
+    r"\s+\z",
+    "[一-龥぀-ゟ゠-ヿ]+",
+    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+""",
+    "[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+",
+}
+_WITH_LINE_ENDS = {
+    r" ?[^\s\p{L}\p{N}]+[\r\n]*",
+    r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+    " ?[\\p{P}\\p{S}]+[\r\n]*",
+}
+_LINE_ENDS = {r"\s*[\r\n]+", r"\s*[\r\n]", "\\s*[\r\n]+"}
+_SPACES = {r"\s+", r"\s"}
+_KNOWN = _ORDINARY | _WITH_LINE_ENDS | _LINE_ENDS | _SPACES
+
+_SPACE, _VISIBLE = f"[{WHITE_SPACE}]", f"[^{WHITE_SPACE}]"
+
+
+class Chunker(NamedTuple):
+    """How to cut text into chunks."""
+
+    chunk: re.Pattern[str]
+    edge: re.Pattern[str]  # where a chunk surely begins
+
+    def blocks(self, text: str, start: int = 0) -> Iterator[list[str]]:
+        """Yield the chunks of `text` from `start` on, some thousand at a time; joined, they are the text."""
+        while start < len(text):
+            found = self.edge.search(text, start + _BLOCK)
+            end = found.start() if found else len(text)
+            yield self.chunk.findall(text[start:end])
+            start = end
+
+
+_BLOCK = 1 << 15
+_EDGE = re.compile(rf"(?<={_VISIBLE})(?![\r\n]){_SPACE}")
+WORDS = Chunker(re.compile(f"{_SPACE}*{_VISIBLE}+|{_SPACE}+"), _EDGE)
+"""A chunk is the visible characters up to white space, and the white space before them."""
+LINES = Chunker(
+    re.compile(
+        rf"{_SPACE}*{_VISIBLE}+(?:[\r\n]+/{_VISIBLE}*)*(?:[\r\n]+(?:{_SPACE}*[\r\n])?)?|{_SPACE}+"
+    ),
+    _EDGE,
+)
+"""The same, but line ends, up to the last of them, belong to the visible character before them."""
+
+
+def before(characters: str) -> Chunker:
+    """Return the chunker that cuts before each run of certain characters."""
+    inside, outside = f"[{re.escape(characters)}]", f"[^{re.escape(characters)}]"
+    return Chunker(re.compile(f"{inside}*{outside}+|{inside}+"), re.compile(f"(?<={outside}){inside}"))
+
+
+@lru_cache(maxsize=256)
+def is_known(pattern: str) -> bool:
+    """Whether every branch of a pattern is one of those known here."""
+    return _KNOWN.issuperset(branches(pattern))
+
+
+@lru_cache(maxsize=256)
+def chunker_of(pattern: str) -> Chunker | None:
+    """Return how to cut text so that a pattern finds the same pieces in each chunk; None: not known."""
+    found = branches(pattern)
+    if not is_known(pattern) or _SPACES.isdisjoint(found):
+        return None
+    line_ends = [place for place, branch in enumerate(found) if branch in _LINE_ENDS]
+    runs = [place for place, branch in enumerate(found) if branch in _SPACES or branch == r"\s+(?!\S)"]
+    if line_ends:
+        return LINES if line_ends[0] < runs[0] else None
+    return WORDS if _WITH_LINE_ENDS.isdisjoint(found) else None
+
+
+@lru_cache(maxsize=256)
+def is_neutral(pattern: str) -> bool:
+    """Whether a cut at white space changes nothing but the pieces that it cuts."""
+    return _ORDINARY.issuperset(branches(pattern))
