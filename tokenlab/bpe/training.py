@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from importlib.util import find_spec
 from itertools import pairwise
 from operator import add
@@ -297,22 +297,28 @@ def merges_in_words(word_counts: Mapping[str, int], symbols: Sequence[bytes], ti
     Raises:
         TooManySymbolsError: more symbols than Python has characters, 1,114,112.
     """
-    words, counts = list(word_counts), list(word_counts.values())
-    pair_counts: defaultdict[str, int] = defaultdict(int)
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for place, (word, count) in enumerate(word_counts.items()):
+    words = list(word_counts)
+    count_of = list(word_counts.values()).__getitem__
+    pair_counts: dict[str, int] = {}
+    places: dict[str, list[int]] = defaultdict(list)  # a word stands there as often as it has the pair
+    queue: list[tuple[int, Any, str]] = []
+
+    def enter(pair: str, where: list[int]) -> int:
+        places[pair] = where
+        pair_counts[pair] = count = sum(map(count_of, where))
+        if count:
+            heappush(queue, (-count, tie_key((ord(pair[0]), ord(pair[1]))), pair))
+        return count
+
+    for place, word in enumerate(words):
         for pair in map(add, word, word[1:]):
-            pair_counts[pair] += count
             places[pair].append(place)
-    # A count only falls once its pair exists, so an entry can lie too early in the queue, never too late.
-    queue = [
-        (-count, tie_key((ord(pair[0]), ord(pair[1]))), pair) for pair, count in pair_counts.items() if count
-    ]
-    heapify(queue)
+    for pair, where in places.items():
+        enter(pair, where)
     while queue:
         negative_count, tie, pair = heappop(queue)
         count = pair_counts[pair]
-        if count != -negative_count:
+        if count != -negative_count:  # counts only fall once a pair exists: it comes up again in its place
             if count:
                 heappush(queue, (-count, tie, pair))
             continue
@@ -321,34 +327,32 @@ def merges_in_words(word_counts: Mapping[str, int], symbols: Sequence[bytes], ti
         if len(symbols) > 0x110000:
             raise TooManySymbolsError(limit=0x110000)
         merged = chr(len(symbols) - 1)
-        born: defaultdict[str, int] = defaultdict(int)
+        befores: defaultdict[str, list[int]] = defaultdict(list)
+        afters: defaultdict[str, list[int]] = defaultdict(list)
+        side_by_side: list[int] = []
         for place in set(places.pop(pair)):
             parts = words[place].split(pair)
             if len(parts) == 1:
                 continue  # an earlier merge took the pair out of this word
-            count = counts[place]
             words[place] = merged.join(parts)
-            for part in parts[:-1]:
-                if part:
-                    before = part[-1]
-                    pair_counts[before + left] -= count
-                    born[before + merged] += count
-                    places[before + merged].append(place)
-            for part in parts[1:]:
-                if part:
-                    after = part[0]
-                    pair_counts[right + after] -= count
-                    born[merged + after] += count
-                    places[merged + after].append(place)
-            if side_by_side := parts[1:-1].count(""):
-                pair_counts[right + left] -= count * side_by_side
-                born[merged + merged] += count * side_by_side
-                places[merged + merged].append(place)
+            if parts[0]:
+                befores[parts[0][-1]].append(place)
+            if parts[-1]:
+                afters[parts[-1][0]].append(place)
+            if len(parts) > 2:
+                for part in parts[1:-1]:
+                    if part:
+                        afters[part[0]].append(place)
+                        befores[part[-1]].append(place)
+                    else:
+                        side_by_side.append(place)
+        for before, where in befores.items():
+            pair_counts[before + left] -= enter(before + merged, where)
+        for after, where in afters.items():
+            pair_counts[right + after] -= enter(merged + after, where)
+        if side_by_side:
+            pair_counts[right + left] -= enter(merged + merged, side_by_side)
         pair_counts[pair] = 0
-        for pair, count in born.items():
-            pair_counts[pair] = count
-            if count:
-                heappush(queue, (-count, tie_key((ord(pair[0]), ord(pair[1]))), pair))
 
 
 def merges_in_documents(documents: Sequence[bytes], symbols: Sequence[bytes], tie_key: TieKey) -> Engine:
@@ -363,7 +367,7 @@ def merges_in_documents(documents: Sequence[bytes], symbols: Sequence[bytes], ti
     import numpy as np
 
     border, removed = -1, -2
-    ends = np.cumsum([len(document) + 1 for document in documents]) - 1
+    ends = np.cumsum([len(document) + 1 for document in documents], dtype=np.int64) - 1
     tokens = np.frombuffer(b"".join(document + b"\0" for document in documents), np.uint8).astype(np.int32)
     tokens[ends] = border
     length = len(tokens)
