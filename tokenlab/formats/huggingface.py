@@ -198,7 +198,7 @@ def _read_merges(value: Any, path: str) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, list):
         _refuse(path, "a list of merges", value)
     if value and isinstance(value[0], str):
-        merges = [merge.split(" ") if isinstance(merge, str) else merge for merge in value]
+        merges = [merge.split(" ") if isinstance(merge, str) else () for merge in value]
         kept = [not (isinstance(merge, str) and merge.startswith("#version")) for merge in value]
         expected = "two tokens with one space between them"
     else:
@@ -492,6 +492,13 @@ def _no_repeated_key(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        _refuse(f"byte {error.start}", "UTF-8", _Words(error.reason))
+
+
 def parse_json(data: bytes) -> Any:
     """Read a JSON document, more strictly than the standard library does by itself.
 
@@ -506,7 +513,7 @@ def parse_json(data: bytes) -> Any:
     {'a': [1, None]}
     """
     try:
-        text = data.decode()
+        text = _decode(data)
         if text.startswith("\ufeff"):
             _refuse("byte 0", "UTF-8 without a byte order mark", _Words("a byte order mark"))
         document = json.loads(
@@ -516,8 +523,6 @@ def parse_json(data: bytes) -> Any:
         )
         if _SURROGATE_ESCAPE.search(text):
             json.dumps(document, ensure_ascii=False).encode()
-    except UnicodeDecodeError as error:
-        _refuse(f"byte {error.start}", "UTF-8", _Words(error.reason))
     except UnicodeEncodeError as error:
         _refuse("the document", "characters", _Words(f"half a surrogate pair, {error.object[error.start]!r}"))
     except json.JSONDecodeError as error:
@@ -590,16 +595,23 @@ def read(data: bytes, *, folder: Path | None = None) -> Tokenizer:
 def _read_beside(folder: Path, vocabulary: Mapping[str, int]) -> dict[str, Any]:
     config = _read_config(folder, "tokenizer_config.json", _CONFIG)
     end = _read_config(folder, "generation_config.json", {"eos_token_id": _IDS})["eos_token_id"]
-    template_file = folder / "chat_template.jinja"
-    if template_file.is_file():
-        config["chat_template"] = template_file.read_text(encoding="utf-8")
+    config["chat_template"] = _read_file(folder, "chat_template.jinja", _decode, config["chat_template"])
     eos_id = vocabulary.get(config["eos_token"])
     return {**config, "stop_ids": tuple(dict.fromkeys([*([] if eos_id is None else [eos_id]), *end]))}
 
 
-def _read_config(folder: Path, file: str, forms: Mapping[str, Form]) -> dict[str, Any]:
+def _read_file(folder: Path, file: str, parse: Callable[[bytes], Any], absent: Any) -> Any:
     path = folder / file
-    document = parse_json(path.read_bytes()) if path.is_file() else {}
+    if not path.is_file():
+        return absent
+    try:
+        return parse(path.read_bytes())
+    except TokenizerJsonError as error:
+        raise TokenizerJsonError(**{**error.facts, "path": f"{file}, {error.path}"}) from None
+
+
+def _read_config(folder: Path, file: str, forms: Mapping[str, Form]) -> dict[str, Any]:
+    document = _read_file(folder, file, parse_json, {})
     if not isinstance(document, dict):
         _refuse(file, "an object", document)
     return {key: _read_field(document, key, form, file) for key, form in forms.items()}
@@ -648,8 +660,8 @@ def write(tokenizer: Tokenizer, *, strict: bool = False) -> bytes:
     parts = {part: getattr(tokenizer, part) for part in _DOCUMENT if part != "version"}
     for each in fields(tokenizer):
         value = getattr(tokenizer, each.name)
-        if each.init and each.name not in parts and value:
-            if strict and each.name in ("prefix_ids", "clean_up_tokenization_spaces"):
+        if each.init and each.compare and each.name not in parts and value:
+            if strict and each.name in ("prefix_ids", "control_ids", "clean_up_tokenization_spaces"):
                 _refuse(each.name, "nothing, as tokenizer.json has no place for it", value)
             message = f"tokenizer.json has no place for {each.name}"
             warnings.warn(message, LostInConversionWarning, stacklevel=3)
