@@ -142,9 +142,13 @@ class Notebook:
             parts.append(text if isinstance(text, str) else "".join(text))
         return "\n".join(parts)
 
-    def shown(self, cell_id):
+    def drawn(self, cell_id):
         """The text of a cell's output as the page draws it."""
-        return self.page.locator(f"[data-tokenlab-cell='{cell_id}']").inner_text()
+        return self.page.evaluate(
+            f"""id => {self.panel}.content.widgets.find(cell => cell.model.id === id)
+                .node.querySelector('.jp-OutputArea-output').innerText""",
+            cell_id,
+        )
 
     def type_into(self, cell_id, source):
         """Choose a cell, replace its text by typing, and run it with Shift+Enter."""
