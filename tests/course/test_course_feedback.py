@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokenlab.course import check, check_function, hint, reveal
+from tokenlab.course import check, check_function, feedback, hint, reveal
 from tokenlab.course.feedback import judge
 from tokenlab.course.model import find
 from tokenlab.course.reading import KINDS, Unreadable, is_blank
@@ -247,6 +247,16 @@ def test_the_wrong_kind_of_check_is_named(capsys):
     assert 'check_function("03-encode", encode_pieces)' in capsys.readouterr().out
     check_function("03-te", len)
     assert 'check("03-te", prediction)' in capsys.readouterr().out
+
+
+def test_nothing_raises_even_where_a_table_has_a_fault(monkeypatch, capsys):
+    def broken(task_id):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(feedback, "find", broken)
+    for function in (check, hint, reveal, check_function):
+        function("03-te")
+        assert "Looking at it failed" in capsys.readouterr().out
 
 
 def test_hints_have_three_rungs(capsys):

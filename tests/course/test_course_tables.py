@@ -63,6 +63,26 @@ def test_every_answer_gets_the_feedback_that_belongs_to_it(question):
             assert message.text.index(wrong.belief) > message.text.index("\n\n")
 
 
+STRANGE = {
+    "ids": [[], [-1], [0], [1], [255], [10**9], [300] * 50],
+    "hex": [b"", b"\xff" * 50],
+    "text": ["", " ", "\0", "🦀" * 50, "zzz"],
+    "number": [-1, 0, 10**9, 0.25],
+    "position": [-1, 0, 10**9],
+    "hex pieces": [[], [b"\xff"], [b"\0" * 50, b"\x20"]],
+    "text pieces": [[], ["🦀"], ["\0", "zzz"]],
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_strange_but_readable_answers_have_a_consequence_too(question):
+    for variant in rules.variants(question):
+        for answer in STRANGE[question.kind]:
+            message = judge(question, answer, variant)
+            assert message.state in {"right", "wrong"}
+            assert len(message.text) < 3000
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_feedback_says_the_same_as_text_and_as_html(question):
     messages = [

@@ -14,9 +14,9 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tokenlab.course.feedback import Message, show
+from tokenlab.course.feedback import Message, respond
 from tokenlab.course.limits import Outcome, limited, limits_time
-from tokenlab.course.model import Exercise, Question, find
+from tokenlab.course.model import Exercise, Question
 
 SECONDS = 2.0  # for one call
 PATIENCE = 20.0  # for all of them
@@ -202,16 +202,10 @@ def _where(function: Callable[..., Any], error: BaseException) -> str:
 
 def check_function(exercise_id: str, function: object = ...) -> None:
     """Compare a function with the library's, over all short inputs and some long ones."""
-    try:
-        task = find(exercise_id)
-    except LookupError as error:
-        return show(Message(str(error.args[0])))
-    if isinstance(task, Question):
-        return show(Message(f'"{task.id}" is a prediction: check("{task.id}", prediction).'))
-    try:
-        message = examine(task, function)
-    except Exception:
-        message = Message(
-            "Not yet. Looking at the function failed: is it an ordinary function?", "unreadable"
-        )
-    return show(message, task.id)
+
+    def feedback(task: Exercise | Question) -> Message:
+        if isinstance(task, Exercise):
+            return examine(task, function)
+        return Message(f'"{task.id}" is a prediction: `check("{task.id}", prediction)`.')
+
+    respond(exercise_id, feedback)

@@ -11,12 +11,14 @@ import inspect
 import re
 import sys
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from tokenlab.course.limits import limited
-from tokenlab.course.model import Exercise, Question, Text, find
+from tokenlab.course.model import Exercise, Question, Text, UnknownTask, find
 from tokenlab.course.reading import KINDS, Unreadable, is_blank, name_character
+from tokenlab.course.workbook import keep
 
 _COLOURS = {
     "right": "#2e7d32",
@@ -157,11 +159,15 @@ def _source(function: Any) -> str:
     return textwrap.indent(ast.unparse(definition), "    ")
 
 
-def show(message: Message, task_id: str = "", sure: bool | None = None) -> None:
-    """Display a message; in a working copy, keep the answer in its journal."""
-    from tokenlab.course.workbook import keep
-
-    metadata = {"tokenlab": fact} if task_id and (fact := keep(task_id, message, sure)) else None
+def respond(task_id: object, feedback: Callable[[Any], Message], sure: bool | None = None) -> None:
+    """Display the feedback on a task, whatever happens; in a working copy, keep the answer in its journal."""
+    try:
+        message = feedback(find(task_id))
+    except UnknownTask as error:
+        message = Message(str(error))
+    except Exception:  # an object made to disturb: never the learner's notebook
+        message = Message("I cannot read this. Looking at it failed.", "unreadable")
+    metadata = {"tokenlab": fact} if (fact := keep(str(task_id), message, sure)) else None
     ipython = sys.modules.get("IPython")
     if ipython is not None and ipython.get_ipython() is not None:
         from IPython.display import display
@@ -173,30 +179,22 @@ def show(message: Message, task_id: str = "", sure: bool | None = None) -> None:
 
 def check(question_id: str, prediction: object = ..., *, sure: bool | None = None) -> None:
     """Compare a prediction with what the library computes, and say what follows from it."""
-    try:
-        task = find(question_id)
-    except LookupError as error:
-        return show(Message(str(error.args[0])))
-    if isinstance(task, Exercise):
-        return show(
-            Message(
-                f'"{task.id}" is an exercise: check_function("{task.id}", {task.call.partition("(")[0]}).'
-            )
+
+    def feedback(task: Exercise | Question) -> Message:
+        if isinstance(task, Question):
+            return judge(task, prediction)
+        return Message(
+            f'"{task.id}" is an exercise: `check_function("{task.id}", {task.call.partition("(")[0]})`.'
         )
-    return show(judge(task, prediction), task.id, sure)
+
+    respond(question_id, feedback, sure)
 
 
 def hint(question_id: str, rung: int = 1) -> None:
     """Show a hint: 1 asks a question back, 2 works a smaller case, 3 gives the decisive step."""
-    try:
-        show(hint_for(find(question_id), rung))
-    except LookupError as error:
-        show(Message(str(error.args[0])))
+    respond(question_id, lambda task: hint_for(task, rung))
 
 
 def reveal(question_id: str) -> None:
     """Show the answer with its derivation."""
-    try:
-        show(answer_to(find(question_id)))
-    except LookupError as error:
-        show(Message(str(error.args[0])))
+    respond(question_id, answer_to)

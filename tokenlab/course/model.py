@@ -166,10 +166,14 @@ def chapters(number: str = "") -> tuple[Chapter, ...]:
     )
 
 
+class UnknownTask(LookupError):
+    """No question and no exercise has this ID; the message names the nearest."""
+
+
 def find(task_id: object) -> Exercise | Question:
-    """Return the question or exercise with this ID; LookupError, with the nearest ID, where there is none."""
+    """Return the question or exercise with this ID; UnknownTask where there is none."""
     if not isinstance(task_id, str):
-        raise LookupError(
+        raise UnknownTask(
             'The first argument is the question\'s ID, in quotes: check("03-space-a", prediction).'
         )
     task_id = task_id[:100]
@@ -178,4 +182,4 @@ def find(task_id: object) -> Exercise | Question:
         if task_id in tasks:
             return tasks[task_id]
     near = difflib.get_close_matches(task_id, tasks, n=1, cutoff=0)
-    raise LookupError(f'There is no question "{task_id}". ' + (f'Did you mean "{near[0]}"?' if near else ""))
+    raise UnknownTask(f'There is no question "{task_id}". ' + (f'Did you mean "{near[0]}"?' if near else ""))
