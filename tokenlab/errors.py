@@ -275,7 +275,36 @@ class TokenizerJsonError(TokenLabError):
     found: str
 
 class LostInConversionWarning(TokenLabWarning):
-    """Something of a tokenizer has no place in the file that it was written to."""
+    """Something of a tokenizer has no place in the file that it was written to.
+
+    Attributes `component` (what cannot say itself there), `loss` (what will differ) and `example` (a text that
+    shows it, None where none was found) are set where the conversion knows them.
+    """
+
+    component: str
+    loss: str
+    example: str | None
+
+    def __init__(self, detail: str = "", *, component: str = "", loss: str = "", example: str | None = None) -> None:
+        self.component, self.loss, self.example = component, loss, example
+        shown = f", for example for the text {example!r}" if example is not None else ""
+        super().__init__(detail or f"{component}: {loss}{shown}")
+
+
+class LostAnswersWarning(LostInConversionWarning):
+    """Some text's IDs, or the text of some IDs, will differ."""
+
+
+class LostExtrasWarning(LostInConversionWarning):
+    """What differs is neither the IDs nor the text of one text: pairs, type IDs, trimmed offsets, names."""
+
+
+class LostAnswersError(TokenLabError):
+    """A conversion, asked to be strict, that would change some text's IDs or the text of some IDs."""
+
+    message = "{losses}"
+    losses: str
+    warnings: tuple[LostAnswersWarning, ...]
 
 
 # The course corpora.
@@ -394,6 +423,10 @@ class MtokError(TokenLabError):
     found: str
 
 
+class MtokWarning(TokenLabWarning):
+    """Something in a `.mtok` file that other readers may take otherwise."""
+
+
 class LegacyTxtError(TokenLabError):
     """A legacy text file that is not what its format says."""
 
@@ -421,7 +454,7 @@ class ChatTemplateError(TokenLabError):
 class TemplateLimitError(TokenLabError):
     """A template that asks for more than `TemplateLimits` allows."""
 
-    message = "line {line} of the template: more than {limit}={allowed} (TemplateLimits can raise it)"
+    message = "line {line} of the template: more than {limit}={allowed}"
     limit: str
     allowed: float
     line: int | None = None

@@ -7,14 +7,19 @@ travelling inside model files. Every text, list and step of a rendering is count
 from __future__ import annotations
 
 import time
+from collections.abc import ItemsView, Iterable, KeysView, ValuesView
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import chain
+from types import MethodType
 from typing import Any
 
 from tokenlab.errors import TemplateLimitError
 
 
 
+ITEM_SIZE = 8  # what one place in a list costs
+CONTAINERS = (dict, list, tuple, KeysView, ValuesView, ItemsView)
 OBJECT_OVERHEAD = 50  # what one object costs beside its characters, in code points: many small texts are not small
 
 
@@ -23,7 +28,7 @@ class TemplateLimits:
     """How far one rendering may go; raise a limit with `TemplateLimits(max_length=…)`.
 
     Args:
-        max_length: code points in one text, rendered or intermediate; also the weight of one list or mapping.
+        max_length: code points in one text, rendered or intermediate; also the weight of one list or mapping (8 for each item).
         max_steps: loop iterations, calls, filters and operators.
         max_produced: code points and list items made in all, which bounds memory.
         max_bits: size of one integer.
@@ -49,15 +54,16 @@ class Budget:
     >>> budget.spend(40)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    tokenlab.errors.TemplateLimitError: ... more than max_length=10 (TemplateLimits can raise it)
+    tokenlab.errors.TemplateLimitError: ... more than max_length=10
     """
 
-    __slots__ = ("deadline", "limits", "produced", "steps")
+    __slots__ = ("_weights", "deadline", "limits", "produced", "steps")
 
     def __init__(self, limits: TemplateLimits) -> None:
         self.limits = limits
         self.steps = 0
         self.produced = 0
+        self._weights: dict[int, tuple[Any, int]] = {}  # by identity; holding the value keeps its identity its own
         self.deadline = time.monotonic() + limits.max_seconds
 
     def step(self) -> None:
@@ -93,17 +99,26 @@ class Budget:
 
         A list that holds one list twice, which holds another twice, and so on, takes no memory but doubles with
         each level as soon as it is printed, compared or sorted; so every list that a template makes is weighed.
+        A template changes no list, so each is weighed once.
         """
-        weight, waiting = 0, [value]
-        while waiting:
-            item = waiting.pop()
-            weight += 1 + (len(item) if isinstance(item, str) else 0)
-            self.afford(weight)
-            if isinstance(item, dict):
-                waiting += (*item.keys(), *item.values())
-            elif isinstance(item, (list, tuple)):
-                waiting += item
-        return self.spend(weight)
+        if isinstance(value, MethodType):  # printed, it shows the text whose method it is
+            value = value.__self__
+        if isinstance(value, str):
+            return ITEM_SIZE + len(value)
+        if not isinstance(value, CONTAINERS):
+            return ITEM_SIZE
+        if (known := self._weights.get(id(value))) and known[0] is value:
+            return known[1]
+        weight = ITEM_SIZE + sum(map(self.weigh, items_of(value)))
+        self.afford(weight)
+        self.spend(ITEM_SIZE * len(value))
+        self._weights[id(value)] = value, weight
+        return weight
+
+
+def items_of(container: Any) -> Iterable[Any]:
+    """Return what a container holds; of a mapping, the keys and the values."""
+    return chain(container, container.values()) if isinstance(container, dict) else container
 
 
 #: The budget of the rendering that is under way. Outside of one there is nothing to bound.

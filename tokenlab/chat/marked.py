@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, SupportsIndex
 
-from tokenlab.chat.limits import current_budget
+from tokenlab.chat.limits import CONTAINERS, current_budget, items_of
 
 TEMPLATE = b"t"  # the template wrote it: may form control tokens
 DATA = b"d"  # a message, document, tool or variable holds it: never forms one
@@ -103,6 +103,7 @@ class MarkedText(str):
 
     def replace(self, old: str, new: str, count: SupportsIndex = -1) -> MarkedText:
         if old:
+            _afford(len(self) + self.count(old) * (len(new) - len(old)))
             return joined(self.split(old, count), new)
         _afford(len(self) + (len(self) + 1) * len(new))
         return opaque(lambda: str.replace(self, old, new, count), self, new)
@@ -180,15 +181,11 @@ def mark(value: Any, writer: bytes) -> Any:
 
 
 def strings_in(value: Any) -> Iterator[str]:
-    """Yield the strings of a JSON-like value, keys before their values, in the order in which it is written."""
+    """Yield the strings that a value holds at any depth, keys of mappings included."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from strings_in(key)
-            yield from strings_in(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
+    elif isinstance(value, CONTAINERS):
+        for item in items_of(value):
             yield from strings_in(item)
 
 
@@ -229,7 +226,7 @@ def percent(form: MarkedText, values: Any) -> MarkedText:
     """
     parts: list[str] = []
     rest = iter(values if isinstance(values, tuple) else (values,))
-    end = 0
+    end, length = 0, len(form)
     for found in _CONVERSION.finditer(form):
         parts.append(form[end : found.start()])
         end = found.end()
@@ -237,6 +234,7 @@ def percent(form: MarkedText, values: Any) -> MarkedText:
         if kind == "%":
             parts.append(form[found.start() : found.start() + 1])
             continue
+        _afford(length)
         for number in re.findall(r"\d+", shape):
             _afford(int(number[:12]))
         stars = [next(rest, 0) for _ in range(shape.count("*"))]
@@ -249,7 +247,8 @@ def percent(form: MarkedText, values: Any) -> MarkedText:
             conversion = "%" + shape + kind
             arguments = (*stars, value)
             parts.append(opaque(lambda c=conversion, a=arguments: str.__mod__(c, a), value))  # type: ignore[misc]
-        _afford(sum(map(len, parts)))
+        length += len(parts[-1])
+    _afford(length)
     parts.append(form[end:])
     result = joined(parts)
     text = str.__mod__(form, values)

@@ -10,8 +10,10 @@ Left out on purpose: filters for web pages (`urlize`, `xmlattr`, `striptags`), s
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, wraps
+from types import MethodType
 from typing import Any
 
 from jinja2 import nodes
@@ -24,7 +26,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
 from jinja2.utils import Namespace, pass_context, pass_environment
 
-from tokenlab.chat.limits import Budget, TemplateLimits, current_budget
+from tokenlab.chat.limits import CONTAINERS, Budget, TemplateLimits, current_budget
 from tokenlab.chat.marked import TEMPLATE, UNTRACEABLE, MarkedText, joined, mark, marks_of, opaque
 
 STRING_METHODS = frozenset(
@@ -51,7 +53,7 @@ def text(value: Any) -> MarkedText:
     """Return what printing a value writes."""
     if isinstance(value, MarkedText):
         return value
-    if isinstance(value, (dict, list, tuple)):
+    if isinstance(value, (*CONTAINERS, MethodType)):
         return opaque(lambda: str(value), value)
     written = str(value)
     return MarkedText(written, UNTRACEABLE * len(written))
@@ -59,7 +61,7 @@ def text(value: Any) -> MarkedText:
 
 def weighed(value: Any) -> Any:
     """Return a value, counted against the budget if it is a list or a mapping that the template has just made."""
-    if isinstance(value, (dict, list, tuple)):
+    if isinstance(value, CONTAINERS):
         budget().weigh(value)
     return value
 
@@ -164,20 +166,22 @@ class Formatter(SandboxedFormatter):
 
     def vformat(self, format_string: str, args: Any, kwargs: Any) -> MarkedText:
         form = text(format_string)
-        parts: list[str] = []
+        parts: list[MarkedText] = []
         automatic = iter(range(len(args)))
+        length = 0
         for literal, field, spec, conversion in self.parse(form):
-            parts.append(opaque(partial(str, literal), form))
-            if field is None:
-                continue
-            if field == "" or field[0] in ".[":
-                field = f"{next(automatic, len(args))}{field}"
-            value = self.convert_field(self.get_field(field, args, kwargs)[0], conversion)
-            spec = str.__str__(self.vformat(spec, args, kwargs)) if spec else ""
-            for number in filter(str.isdigit, "".join(c if c.isdigit() else " " for c in spec).split()):
-                budget().afford(int(number[:12]))
-            plain = not spec and isinstance(value, str)
-            parts.append(value if plain else opaque(partial(format, value, spec), value))
+            parts.append(opaque(lambda made=literal: made, form))
+            if field is not None:
+                if field == "" or field[0] in ".[":
+                    field = f"{next(automatic, len(args))}{field}"
+                value = self.convert_field(self.get_field(field, args, kwargs)[0], conversion)
+                spec = self.vformat(spec, args, kwargs) if spec else ""
+                for number in re.findall(r"\d+", spec):
+                    budget().afford(int(number[:12]))
+                plain = not spec and isinstance(value, str)
+                parts.append(text(value) if plain else opaque(partial(format, value, str.__str__(spec)), value))
+            length += sum(map(len, parts[-2:]))
+            budget().afford(length)
         return joined(parts)
 
 
@@ -217,6 +221,23 @@ class MarkingCodeGenerator(CodeGenerator):
     def _output_const_repr(self, group: Iterable[Any]) -> str:
         return f"environment.written({''.join(group)!r})"
 
+    def visit_List(self, node: nodes.List, frame: Frame) -> None:
+        self._visit_weighed(super().visit_List, node, frame)
+
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
+        self._visit_weighed(super().visit_Dict, node, frame)
+
+    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:
+        if node.ctx == "load":
+            self._visit_weighed(super().visit_Tuple, node, frame)
+        else:
+            super().visit_Tuple(node, frame)
+
+    def _visit_weighed(self, visit: Callable[[Any, Frame], None], node: nodes.Expr, frame: Frame) -> None:
+        self.write("environment.weighed(")
+        visit(node, frame)
+        self.write(")")
+
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
         self.write("environment.tilde((")
         for part in node.nodes:
@@ -231,6 +252,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     code_generator_class = MarkingCodeGenerator
     intercepted_binops = frozenset({"+", "*", "/", "//", "%", "**"})
     concat = staticmethod(joined)
+    weighed = staticmethod(weighed)
 
     def __init__(self, strftime_now: Callable[[str], str]) -> None:
         super().__init__(
@@ -274,9 +296,10 @@ class Sandbox(ImmutableSandboxedEnvironment):
         @wraps(function)
         def counted(*args: Any, **kwargs: Any) -> Any:
             budget().step()
-            if name in SIZED_FILTERS:
-                for number in (*args[1:], *kwargs.values()):
-                    budget().afford(abs(number) if isinstance(number, int) else 0)
+            args = tuple(text(value) if type(value) is str else value for value in args)  # constants, folded early
+            for number in (*args[1:], *kwargs.values()) if name in SIZED_FILTERS else ():
+                if isinstance(number, int):
+                    (budget().afford_bits if name == "round" else budget().afford)(abs(number))
             made = function(*args, **kwargs)
             if isinstance(made, str) and not isinstance(made, MarkedText):
                 return opaque(lambda: str.__str__(made), args, kwargs)

@@ -7,6 +7,7 @@ text as in `transformers`.
 from __future__ import annotations
 
 import json
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -242,7 +243,9 @@ class ChatTemplate:
         except TokenLabError:
             raise
         except RecursionError as error:
-            raise TemplateLimitError(limit="depth of nesting", allowed=0, line=_line(error)) from None
+            raise TemplateLimitError(
+                limit="recursion depth", allowed=sys.getrecursionlimit(), line=_line(error)
+            ) from None
         except Exception as error:  # a template can make Python raise anything
             raise ChatTemplateError(line=_line(error), reason=f"{type(error).__name__}: {error}") from error
         finally:
