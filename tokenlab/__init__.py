@@ -22,6 +22,8 @@ from tokenlab.errors import TokenLabError, TokenLabWarning
 from tokenlab.pipeline.encoding import Encoding
 from tokenlab.pipeline.tokenizer import Tokenizer
 from tokenlab.progress import progress_bar
+from tokenlab.unigram.training import TrainingRound, UnigramTrainer, UnigramTraining
+from tokenlab.unigram.viterbi import Edge, Lattice, Segmentation, Unigram
 from tokenlab.words import UNKNOWN_WORD_ID, ClosedVocabulary
 
 __all__ = [
@@ -40,15 +42,22 @@ __all__ = [
     "ClosedVocabulary",
     "Corpus",
     "Document",
+    "Edge",
     "Encoding",
     "EncodingTrace",
+    "Lattice",
     "MergeApplication",
     "MergeRule",
+    "Segmentation",
     "TemplateLimits",
     "TokenLabError",
     "TokenLabWarning",
     "Tokenizer",
     "TokenizerLayout",
+    "TrainingRound",
+    "Unigram",
+    "UnigramTrainer",
+    "UnigramTraining",
     "load_corpus",
     "progress_bar",
     "trace_report",

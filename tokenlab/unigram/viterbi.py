@@ -153,7 +153,7 @@ class Unigram:
         >>> [cell.best.piece for cell in Unigram({"a": -1.0, "b": -1.0, "ab": -1.5}).table("ab")[1:]]
         ['a', 'ab']
         """
-        _check_text(text)
+        check_text(text)
         longest = max(map(len, self.log_probabilities), default=1)
         cells = [Cell(0, (), None, 0.0)]
         for end in range(1, len(text) + 1):
@@ -208,7 +208,7 @@ class Unigram:
         return Segmentation(tuple(text[start:end] for start, end, _ in spans), total)
 
     def _viterbi(self, text: str) -> tuple[float, list[Span]]:
-        _check_text(text)
+        check_text(text)
         length, root, unknown = len(text), self._root.get, self._unknown
         best = [0.0] + [-inf] * length
         back = [0] * (length + 1)  # the start of the last piece, as its complement where that is unknown
@@ -249,7 +249,7 @@ class Unigram:
         >>> [edge.piece for edge in Unigram({"a": -1.0, "ab": -1.5}).lattice("ab").edges]
         ['a', 'ab', 'b']
         """
-        _check_text(text)
+        check_text(text)
         edges = (
             Edge(start, end, text[start:end], score, known)
             for start in range(len(text))
@@ -263,7 +263,7 @@ class Unigram:
         >>> Unigram({"a": -1.0, "aa": -1.5}).count_segmentations("aaaaa")
         8
         """
-        _check_text(text)
+        check_text(text)
         ways = [1] + [0] * len(text)
         for start in range(len(text)):
             for end, _, _ in self._outgoing(text, start):
@@ -275,7 +275,7 @@ class Unigram:
         """The n most probable paths, best first; all of them where there are fewer.
 
         Among equals, at every position, the path whose last piece starts first comes first, then the one
-        whose rest came first there: so the first is `best`. Time grows with the number of edges times n log n.
+        whose rest came first there: so the first is `best`. Time: the number of edges times n log n.
 
         Raises: UnigramArgumentError where n < 1.
 
@@ -284,7 +284,7 @@ class Unigram:
         """
         if n < 1:
             raise UnigramArgumentError(name="n", expected="at least 1", found=n)
-        _check_text(text)
+        check_text(text)
         ahead: dict[int, list[tuple[float, int, int]]] = {
             0: [(0.0, 0, 0)]
         }  # sum, start of the last piece, rank there
@@ -375,7 +375,7 @@ class Unigram:
 
     def _suffix_sums(self, text: str, temperature: float = 1.0) -> list[float]:
         """For each of the n + 1 positions, the log of the summed probability of all ways on to the end."""
-        _check_text(text)
+        check_text(text)
         after = [-inf] * len(text) + [0.0]
         for start in reversed(range(len(text))):
             ways = [score / temperature + after[end] for end, score, _ in self._outgoing(text, start)]
@@ -449,7 +449,7 @@ def _trie(scores: Mapping[str, float]) -> dict[str, _Node]:
     return root
 
 
-def _check_text(text: str) -> None:
+def check_text(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -473,7 +473,7 @@ def _checked_scores(pieces: Iterable[tuple[str, float]]) -> dict[str, float]:
             raise DuplicatePieceError(
                 position=position, piece=piece, first_position=list(scores).index(piece)
             )
-        _check_text(piece)
+        check_text(piece)
         scores[piece] = _checked_score(f"piece {piece!r}", score)
     return scores
 
