@@ -136,9 +136,33 @@ def _is_word(character: str) -> bool:
     return bool(character) and bool(find_regex(RUST_WORD, character))
 
 
-def raw_finder(tokens: Iterable[AddedToken]) -> AddedTokenFinder:
-    """Return the finder of the first pass: tokens that are looked for in the raw text."""
-    return AddedTokenFinder({token.content: token for token in tokens if not token.normalized})
+class _ControlFirstFinder(AddedTokenFinder):
+    """Cuts at some tokens first, and at the others in what lies between."""
+
+    def __init__(self, control: Mapping[str, AddedToken], others: Mapping[str, AddedToken]) -> None:
+        super().__init__(others)
+        # Of two that begin alike the one listed first counts: a later, longer one is never found.
+        found: dict[str, AddedToken] = {}
+        for text, token in control.items():
+            if not any(text[:length] in found for length in range(1, len(text))):
+                found[text] = token
+        self._control = AddedTokenFinder(found)
+
+    def find(self, text: str, parse_special: bool = True, forced: Iterable[Match] = ()) -> Iterator[Match]:
+        return super().find(text, parse_special, tuple(self._control.find(text, parse_special, forced)))
+
+
+def raw_finder(tokens: Iterable[AddedToken], control_ids: Iterable[int] = ()) -> AddedTokenFinder:
+    """Return the finder of the first pass: tokens that are looked for in the raw text.
+
+    Arguments:
+        tokens: all added tokens.
+        control_ids: those that are cut out ahead of the others, of two that begin alike the one listed first.
+    """
+    by_id = {token.id: token for token in tokens}
+    others = {token.content: token for token in by_id.values() if not token.normalized}
+    control = {by_id[token_id].content: by_id[token_id] for token_id in control_ids}
+    return _ControlFirstFinder(control, others) if control else AddedTokenFinder(others)
 
 
 def normalized_finder(tokens: Iterable[AddedToken], normalizer: Callable[[str], str] | None) -> AddedTokenFinder:

@@ -97,6 +97,9 @@ class Tokenizer:
         stop_ids: the IDs that end generation.
         prefix_ids: IDs put before the text, ahead of the post-processor (`.mtok` files have this).
         clean_up_tokenization_spaces: whether decoding takes spaces before punctuation out.
+        control_ids: IDs of added tokens that are cut out ahead of all others; of two that begin alike the one
+            listed first (headers of `.mtok` and legacy files say this).
+        origin: the file that a reader made this of, so that it is written back byte for byte.
 
     >>> from tokenlab.pipeline.models import WordLevel
     >>> words = Tokenizer(WordLevel({"a": 0, "b": 1}), pre_tokenizer=pre_tokenizers.Whitespace())
@@ -118,6 +121,8 @@ class Tokenizer:
     stop_ids: tuple[int, ...] = ()
     prefix_ids: tuple[int, ...] = ()
     clean_up_tokenization_spaces: bool = False
+    control_ids: tuple[int, ...] = ()
+    origin: bytes | None = field(default=None, repr=False, compare=False)
     _raw: AddedTokenFinder = field(init=False, repr=False, compare=False)
     _normalized: AddedTokenFinder = field(init=False, repr=False, compare=False)
     _chunker: Chunker | None = field(init=False, repr=False, compare=False)
@@ -127,7 +132,7 @@ class Tokenizer:
     def __post_init__(self) -> None:
         _check_ids(self.model, self.added_tokens)
         derived = {
-            "_raw": raw_finder(self.added_tokens),
+            "_raw": raw_finder(self.added_tokens, self.control_ids),
             "_normalized": normalized_finder(self.added_tokens, self.normalizer),
             "_chunker": self.pre_tokenizer.chunker() if self.pre_tokenizer else None,
             "_chunk_ids": models.PieceCache(self._ids_of_chunk),
@@ -415,7 +420,7 @@ class Tokenizer:
 
     def _token(self, token_id: int) -> str:
         added = {token.id: token.content for token in self.added_tokens}
-        return added.get(token_id) or self.model.tokens_by_id[token_id]
+        return added.get(token_id) or self.model.tokens_by_id.get(token_id, "")
 
     def explain(self, text: str, *, parse_special_tokens: bool = True) -> Explanation:
         """Return every stage's state for one text, as data that prints as text.
