@@ -59,7 +59,7 @@ def test_inputs_come_shortest_first_and_end():
 def test_a_right_function_is_accepted_whatever_sequence_it_returns(right):
     assert told(right) == (
         "right",
-        "Right. Your function agrees with the library on all 100 shortest inputs, and on longer random ones.",
+        "Right. Your function agrees with the library on the 100 shortest inputs, and on longer random ones.",
     )
 
 

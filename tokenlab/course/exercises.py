@@ -12,6 +12,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
 from typing import Any
 
 from tokenlab.course.feedback import Message, respond
@@ -93,10 +94,10 @@ def examine(exercise: Exercise, function: Any) -> Message:
     if found is not None:
         return Message(_explain(exercise, function, found), "wrong")
     extent = (
-        f"all {tried} shortest inputs, and on longer random ones"
-        if tried == exercise.cases
-        else "all inputs tried"
+        f"the {tried} shortest inputs" if tried == exercise.cases else "all inputs that there was time for"
     )
+    if find_spec("hypothesis"):
+        extent += ", and on longer random ones"
     limit = "" if limits_time() else " (There is no time limit in this environment.)"
     return Message(f"Right. Your function agrees with the library on {extent}.{limit}", "right")
 
@@ -183,7 +184,7 @@ def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[
         lines.append(f"A {type(wanted).__name__} is expected, not a {type(value).__name__}.")
     if prints:
         lines.append("It printed:\n\n" + "\n".join("    " + line for line in prints.splitlines()[:10]))
-    return "\n\n".join([*lines, f'Look again, or ask for a hint: hint("{exercise.id}").'])
+    return "\n\n".join([*lines, f'Look again, or ask for a hint: `hint("{exercise.id}")`.'])
 
 
 def _where(function: Callable[..., Any], error: BaseException) -> str:

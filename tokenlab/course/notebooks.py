@@ -54,7 +54,9 @@ def execute(notebook: Any) -> Any:
     }
     with tempfile.TemporaryDirectory() as home:
         env |= clean | {"IPYTHONDIR": home}
-        client = NotebookClient(notebook, timeout=120, kernel_name="python3", record_timing=False)
+        client = NotebookClient(
+            notebook, timeout=120, kernel_name="python3", record_timing=False, coalesce_streams=True
+        )
         try:
             client.execute(env=env, cwd=home, stderr=subprocess.DEVNULL)
         except CellExecutionError as error:

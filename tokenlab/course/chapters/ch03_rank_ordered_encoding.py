@@ -295,8 +295,8 @@ TE = Question(
             lambda text: _ids(_while_firing(text)),
         ),
         Misconception(
-            "byte-values-and-ranks",
-            "write the number of the rank itself for a merged piece",
+            "rank-as-id",
+            "write the rank itself as the ID of a merged piece",
             lambda text: [
                 max(token_id - 258, 0) if token_id >= 258 else token_id for token_id in _ids(encode(text))
             ],
