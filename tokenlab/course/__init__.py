@@ -35,17 +35,17 @@ lists its `reference` function, an `alphabet` of a few symbols, `arguments(symbo
 call)` (tuples or bytes, so that nothing can be changed in place; `(symbols,)` by default) and `wrong`
 functions, each with a one-line docstring, that the check has to refute.
 
-**A notebook's cells** have IDs that are short slugs, given by the author. A prediction is one code cell (it starts as
-`"..."` where hex is asked):
+**A notebook's cells** have IDs that are short slugs, given by the author. A prediction is one code cell (it
+starts as `"..."` where hex is asked):
 
     prediction = ...
     check("03-te", prediction)
 
-A function to write ends in `return ...`, and `check_function("03-encode", encode_pieces)` closes the same cell.
-Numbers of two digits and more in prose must stand in the source or output of a code cell at most three cells away.
-Write the notebook without outputs, then run `python -m tokenlab course run 03` and commit what it wrote. The rules
-that all notebooks and tables keep are in `tests/course/rules.py`; `python -m pytest tests/course -k 03` tries those
-of one chapter.
+A function to write ends in `return ...`, and `check_function("03-encode", encode_pieces)` closes the same
+cell. Numbers of two digits and more in prose must stand in the source or output of a code cell at most
+three cells away. Write the notebook without outputs, then run `python -m tokenlab course run 03` and commit
+what it wrote. The rules that all notebooks and tables keep are in `tests/course/rules.py`; `python -m
+pytest tests/course -k 03` tries those of one chapter.
 """
 
 from tokenlab.course.exercises import check_function
