@@ -115,7 +115,7 @@ def at_most_seconds(work: str, *, code: str, baseline: str, seconds: float, roun
 
 @cache
 def python_sources(size: int) -> str:
-    """The first `size` characters of the standard library's own sources: its ASCII files, sorted and joined."""
+    """The first `size` characters of the standard library: its ASCII source files, sorted and joined."""
     folder = Path(sysconfig.get_paths()["stdlib"])
     parts: list[str] = []
     length = 0
