@@ -77,6 +77,45 @@ HEX = Question(
     cells=("some-bytes", "hex-means"),
 )
 
+
+def _pieces(text: str) -> list[str]:
+    return text.split(" | ")
+
+
+def _pieces_why(text: str) -> str:
+    rows = "\n".join(f"    {place}. {piece}" for place, piece in enumerate(_pieces(text), 1))
+    return f"Every piece is one token, and every token has one ID, however many bytes it holds:\n\n{rows}"
+
+
+IDS = Question(
+    id="00-ids",
+    kind="number",
+    prompt="A tokenizer has cut a text into the pieces {input}. How many IDs does the model read?",
+    pool=("65 | 20 d0 | b8 | 20", "d0 b8 | 20 74 65", "74 | 65 | 20 d0 | b8 20 74"),
+    right=lambda text: len(_pieces(text)),
+    misconceptions=(
+        Misconception(
+            "one-for-each-byte",
+            "give every byte an ID of its own",
+            lambda text: len(text.replace("|", "").split()),
+        ),
+        Misconception("one-for-the-text", "give the whole text one ID", lambda text: 1),
+    ),
+    why=_pieces_why,
+    consequence=lambda text, answer: (
+        "Then some piece would have more than one number."
+        if answer > len(_pieces(text))
+        else "Then some piece would have no number, and could not come back."
+    ),
+    hints=(
+        "What is a token, in the sentence above the picture? And what is an ID?",
+        'The pieces "74 65 | 20" are two tokens, though they hold three bytes.',
+        "Count what stands between the bars.",
+    ),
+    concepts=("token", "ID"),
+    cells=("what-is-a-token", "road"),
+)
+
 CHAPTER = Chapter(
     notebook="00_start_here",
     title="Start here",
@@ -99,10 +138,10 @@ CHAPTER = Chapter(
         Concept("token", "what-is-a-token", "A piece of text or bytes that has a number of its own."),
         Concept("ID", "what-is-a-token", "The number of a token: all that a language model sees."),
     ),
-    questions=(BYTES, HEX),
+    questions=(BYTES, HEX, IDS),
     exercises=(),
     minutes={"tour": 10},
-    discussion=("Which of today's two predictions did you get wrong, and what did the feedback tell you?",),
+    discussion=("Which of today's predictions did you get wrong, and what did the feedback tell you?",),
     likeliest="counts-characters",
     paper=("e e а",),
 )
