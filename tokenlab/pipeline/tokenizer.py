@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from tokenlab.errors import ComponentError, MissingTokenError, UnknownCharacterError, UnknownFormatError
+from tokenlab.files import write_whole
 from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
 from tokenlab.pipeline.added_tokens import (
     AddedToken,
@@ -48,6 +48,9 @@ class Codec(Protocol):
 
     def write(self, tokenizer: Tokenizer, *, strict: bool) -> bytes:
         """Return the tokenizer as bytes; strict: a loss of answers is an error, not a warning."""
+
+    def plain_form(self, tokenizer: Tokenizer) -> object | None:
+        """Return data that are equal for tokenizers that answer alike, None where the format cannot say them."""
 
 
 CODECS: list[Codec] = []
@@ -126,6 +129,7 @@ class Tokenizer:
     _raw: AddedTokenFinder = field(init=False, repr=False, compare=False)
     _normalized: AddedTokenFinder = field(init=False, repr=False, compare=False)
     _chunker: Chunker | None = field(init=False, repr=False, compare=False)
+    _piece_tokens: models.PieceCache = field(init=False, repr=False, compare=False)
     _chunk_ids: models.PieceCache = field(init=False, repr=False, compare=False)
     _chunk_columns: models.PieceCache = field(init=False, repr=False, compare=False)
 
@@ -135,6 +139,7 @@ class Tokenizer:
             "_raw": raw_finder(self.added_tokens, self.control_ids),
             "_normalized": normalized_finder(self.added_tokens, self.normalizer),
             "_chunker": self.pre_tokenizer.chunker() if self.pre_tokenizer else None,
+            "_piece_tokens": models.PieceCache(self.model.tokenize),  # type: ignore[arg-type]
             "_chunk_ids": models.PieceCache(self._ids_of_chunk),
             "_chunk_columns": models.PieceCache(self._columns_of_chunk),  # type: ignore[arg-type]
         }
@@ -285,38 +290,43 @@ class Tokenizer:
         return Encoding.from_tokens(*self._columns(text, parse_special, forced), text, sequence_id)
 
     def _columns(self, text: str, parse_special: bool, forced: Sequence[Match] = ()) -> _Columns:
+        if self._chunker is not None and not (self.pre_tokenizer and self.pre_tokenizer.looks_at_origin):
+            try:
+                return self._columns_by_chunks(text, parse_special, forced)
+            except UnknownCharacterError:  # known there by its chunk only
+                pass
+        *_, (_, fragments) = self._stages(text, parse_special, forced)
         columns = _Columns([], [], [], [])
-        if self._chunker is None or self.pre_tokenizer is None or self.pre_tokenizer.looks_at_origin:
-            *_, (_, fragments) = self._stages(text, parse_special, forced)
-            self._add_columns(columns, fragments, 0)
-        else:
-            _, _, (_, fragments) = islice(self._stages(text, parse_special, forced), 3)
-            word = 0
-            for fragment in fragments:
-                if fragment.token:
-                    word = self._add_columns(columns, [fragment], word)
-                else:
-                    word = self._add_chunks(columns, fragment.text, word)
+        self._add_columns(columns, fragments, 0)
         return columns
 
-    def _add_chunks(self, columns: _Columns, text: AlignedText, word: int) -> int:
-        """Add the tokens of a fragment chunk by chunk; return the number of its last word plus one."""
-        assert self._chunker is not None
-        ids, tokens, offsets, word_ids = columns
-        starts, ends, position = text.starts, text.ends, 0
-        for chunks in self._chunker.blocks(text.text):
-            for chunk in chunks:
-                try:
-                    new_ids, new_tokens, spans, words, count = self._chunk_columns[chunk]
-                except UnknownCharacterError as error:
-                    raise _at(error, starts[position + error.position - 1]) from None
-                ids += new_ids
-                tokens += new_tokens
-                offsets += [(starts[position + first], ends[position + last]) for first, last in spans]
-                word_ids += [word + number for number in words]
-                word += count
-                position += len(chunk)
-        return word
+    def _columns_by_chunks(self, text: str, parse_special: bool, forced: Sequence[Match]) -> _Columns:
+        ids, tokens, offsets, word_ids = columns = _Columns([], [], [], [])
+        _, _, (_, fragments) = islice(self._stages(text, parse_special, forced), 3)
+        word = 0
+        for fragment in fragments:
+            if fragment.token or self._chunker is None:
+                word = self._add_columns(columns, [fragment], word)
+                continue
+            starts, ends, place = fragment.text.starts, fragment.text.ends, 0
+            for chunks in self._chunker.blocks(fragment.text.text):
+                rows: list[Any] = list(map(self._chunk_columns.__getitem__, chunks))
+                places = list(accumulate(map(len, chunks), initial=place))
+                words = list(accumulate((row[4] for row in rows), initial=word))
+                place, word = places[-1], words[-1]
+                ids.extend(chain.from_iterable(row[0] for row in rows))
+                tokens.extend(chain.from_iterable(row[1] for row in rows))
+                if isinstance(starts, range):
+                    shift = fragment.text.origin
+                    offsets.extend(
+                        [(at + shift + first, at + shift + last + 1) for row, at in zip(rows, places) for first, last in row[2]]
+                    )
+                else:
+                    offsets.extend(
+                        [(starts[at + first], ends[at + last]) for row, at in zip(rows, places) for first, last in row[2]]
+                    )
+                word_ids.extend([at + number for row, at in zip(rows, words) for number in row[3]])
+        return columns
 
     def _columns_of_chunk(self, chunk: str) -> tuple[Any, ...]:
         """Return IDs, tokens, (first, last) character, word of each, and the count of words."""
@@ -324,8 +334,8 @@ class Tokenizer:
         columns = _Columns([], [], [], [])
         fragments = map(Fragment, self.pre_tokenizer.pre_tokenize(AlignedText.of(chunk, origin=1)))
         count = self._add_columns(columns, fragments, 0)
-        spans = [(start - 1, end - 2) for start, end in columns.offsets]
-        return columns.ids, columns.tokens, spans, columns.word_ids, count
+        spans = tuple([(start - 1, end - 2) for start, end in columns.offsets])
+        return tuple(columns.ids), tuple(columns.tokens), spans, tuple(columns.word_ids), count
 
     def _stages(
         self, text: str, parse_special: bool, forced: Sequence[Match] = ()
@@ -352,10 +362,10 @@ class Tokenizer:
         ids, tokens, offsets, word_ids = columns
         for piece, added in fragments:
             if added:
-                found = [models.Token(added.id, piece.text, 0, len(piece.text))]
+                found = (models.Token(added.id, piece.text, 0, len(piece.text)),)
             else:
                 try:
-                    found = self.model.tokenize(piece.text)
+                    found = self._piece_tokens[piece.text]  # type: ignore[assignment]
                 except UnknownCharacterError as error:
                     raise _at(error, piece.span(error.position, error.position + 1)[0]) from None
             for token_id, token, start, end in found:
@@ -408,7 +418,13 @@ class Tokenizer:
         return decoders.DecodeStream(self._id_decoder(), skip_special_tokens)
 
     def _id_decoder(self) -> decoders.IdDecoder:
-        added = {token.id: token for token in self.added_tokens}
+        # As in the field, a token that is searched for in normalised text also comes back normalised.
+        added = {
+            token.id: replace(token, content=self.normalizer(token.content))
+            if token.normalized and self.normalizer
+            else token
+            for token in self.added_tokens
+        }
         return decoders.IdDecoder(self.model.tokens_by_id, added, self.decoder)
 
     # --- What it is
@@ -458,16 +474,13 @@ class Tokenizer:
         return contract_of(self)
 
     def fingerprint(self) -> str:
-        """Return a SHA-256 (hexadecimal) of all that encoding and decoding depend on.
+        """Return a SHA-256 (hexadecimal) of all that the IDs and the text of a single text depend on.
 
-        Two tokenizers with one fingerprint give the same IDs, in whatever process and from whatever file.
+        It is the same in every process, and for a tokenizer in any of its formats, where nothing was lost: what
+        one format says by other components is hashed as that. Not part of it are pairs, type IDs and offsets.
         """
-        digest = hashlib.sha256()
-        for each in fields(self):
-            if each.init:
-                value = getattr(self, each.name)
-                digest.update(f"{each.name}={_canonical(value)};".encode("utf-8", "surrogatepass"))
-        return digest.hexdigest()
+        plain = next((plain for codec in CODECS if (plain := codec.plain_form(self)) is not None), self)
+        return hashlib.sha256(canonical(plain).encode("utf-8", "surrogatepass")).hexdigest()
 
     # --- Files
 
@@ -515,14 +528,7 @@ class Tokenizer:
         else:
             known = ", ".join(suffix for codec in CODECS for suffix in codec.suffixes)
             raise UnknownFormatError(known=known, found=repr(target.suffix))
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        write_whole(target, data)
 
     @classmethod
     def from_tiktoken(
@@ -572,13 +578,13 @@ def _check_ids(model: models.Model, added_tokens: Iterable[AddedToken]) -> None:
             )
 
 
-def _canonical(value: object) -> str:
+def canonical(value: object) -> str:
     """Return a text that says a component with all its data, also what its repr leaves out."""
     if hasattr(value, "__dataclass_fields__"):
-        data = {each.name: _canonical(getattr(value, each.name)) for each in fields(value) if each.init}  # type: ignore[arg-type]
-        return f"{type(value).__name__}{data}"
+        kept = [each.name for each in fields(value) if each.init and each.compare]  # type: ignore[arg-type]
+        return f"{type(value).__name__}({','.join(f'{name}={canonical(getattr(value, name))}' for name in kept)})"
     if isinstance(value, Mapping):
-        return repr(sorted(value.items()))
-    if isinstance(value, tuple):
-        return "(" + ",".join(map(_canonical, value)) + ")"
+        return "{" + ",".join(f"{key!r}:{canonical(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return "(" + ",".join(map(canonical, value)) + ")"
     return repr(value)
