@@ -494,6 +494,10 @@ class ControlTokenInTextError(TokenLabError):
 class DoubledBosWarning(TokenLabWarning):
     """Both the template and the tokenizer insert BOS."""
 
+    def __init__(self, token_id: int) -> None:
+        self.token_id = token_id
+        super().__init__(f"two BOS (ID {token_id}) begin the text: the template writes one, the tokenizer inserts one")
+
 
 class VocabularySizeError(TokenLabError):
     """A vocabulary size that a text cannot be trained to."""

@@ -1,6 +1,6 @@
 """File formats (chapter 7): importing this fills the table that `Tokenizer.from_file` and `save` use."""
 
-from tokenlab.formats import huggingface
+from tokenlab.formats import huggingface, mtok
 from tokenlab.pipeline.tokenizer import CODECS
 
-CODECS.append(huggingface)
+CODECS += [huggingface, mtok]

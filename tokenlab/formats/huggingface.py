@@ -640,6 +640,7 @@ _CONFIG = {
     "bos_token": Form(_read_token_text, default=None),
     "eos_token": Form(_read_token_text, default=None),
     "chat_template": Form(_read_chat_template, default=None),
+    "clean_up_tokenization_spaces": FLAG.or_else(False),
 }
 _IDS = Form(_read_ids, default=())
 
@@ -666,3 +667,7 @@ def write(tokenizer: Tokenizer, *, strict: bool = False) -> bytes:
             message = f"tokenizer.json has no place for {each.name}"
             warnings.warn(message, LostInConversionWarning, stacklevel=3)
     return write_document({**parts, "added_tokens": sorted(tokenizer.added_tokens, key=attrgetter("id"))})
+
+
+def plain_form(tokenizer: Tokenizer) -> None:
+    """Return None: this format spells one tokenizer in several ways."""

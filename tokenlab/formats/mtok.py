@@ -1,18 +1,22 @@
 """The binary `.mtok` container: read, written and explained by one declared layout (chapter 07).
 
 After the `.mtok` document of MNN's LLM tokenizer, and what its programs have beyond it: the Strip normalizer
-(tag 8) and the post-processor program at the end. This module knows the file; `mtok_conversion` knows what a
-file means as a pipeline.
+(tag 8) and the post-processor program at the end. This module knows the file; `mtok_meaning` knows what a
+file means as a pipeline, and `mtok_conversion` how to say a pipeline in it.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter, lt
+from pathlib import Path
 from typing import Any
 
 from tokenlab.errors import MtokError
+from tokenlab.files import write_whole
+from tokenlab.formats import header
 from tokenlab.formats.header import Header, read_header, write_header
 from tokenlab.formats.layout import (
     F64,
@@ -31,6 +35,7 @@ from tokenlab.formats.layout import (
     Tagged,
     Text,
 )
+from tokenlab.pipeline.tokenizer import Tokenizer
 
 MTOK_TYPE = 4
 STR = Text()
@@ -365,8 +370,74 @@ def write_file(file: MtokFile) -> bytes:
     return bytes(out)
 
 
-def explain(data: bytes) -> list[Field]:
+def explain_file(data: bytes) -> list[Field]:
     """Account for every byte of a `.mtok` file: each belongs to exactly one named field, in file order."""
     trace: list[Field] = []
     read_file(data, trace)
     return trace
+
+
+# The codec: this module is one entry of the pipeline's table of formats.
+
+name = ".mtok"
+suffixes: tuple[str, ...] = (".mtok",)
+Source = bytes | str | os.PathLike[str]
+
+
+def recognises(data: bytes) -> bool:
+    """Whether the bytes begin with the magic number and are of no older type."""
+    return header.recognises(data) and data[4:5] not in b"0123"
+
+
+def read(source: Source, *, folder: Path | None = None) -> Tokenizer:
+    """Return the tokenizer in a `.mtok` file.
+
+    Args:
+        source: the file's bytes, or its path.
+        folder: of no use here; the file holds all that belongs to it.
+
+    Raises:
+        MtokError: with section, offset, what was expected and what was found.
+    """
+    from tokenlab.formats.mtok_meaning import read_bytes
+
+    return read_bytes(_bytes(source))
+
+
+def write(tokenizer: Tokenizer, path: str | os.PathLike[str] | None = None, *, strict: bool = False) -> bytes:
+    """Return a tokenizer as the bytes of a `.mtok` file, and write them where a path is given.
+
+    Args:
+        tokenizer: any tokenizer of the pipeline; one read from such a file and not changed gives that back.
+        path: where to; the file is written as a whole or not at all.
+        strict: whether a loss of answers is an error.
+
+    Raises:
+        LostAnswersError: under `strict`, where some text's IDs or the text of some IDs would differ.
+        MtokError: for a value that the format cannot hold.
+
+    Warns:
+        LostAnswersWarning, LostExtrasWarning: for each thing that the format has no place for.
+    """
+    from tokenlab.formats.mtok_conversion import write_bytes
+
+    data = write_bytes(tokenizer, strict=strict)
+    if path is not None:
+        write_whole(path, data)
+    return data
+
+
+def plain_form(tokenizer: Tokenizer) -> MtokFile | None:
+    """Return what this format says of a tokenizer, None where that would be less than its answers."""
+    from tokenlab.formats.mtok_conversion import plain_file
+
+    return plain_file(tokenizer)
+
+
+def explain(source: Source) -> list[Field]:
+    """Account for every byte of a file, given as bytes or as a path: each is in one named field, in order."""
+    return explain_file(_bytes(source))
+
+
+def _bytes(source: Source) -> bytes:
+    return bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else Path(source).read_bytes()

@@ -123,6 +123,39 @@ def _by_id(component: str, vocabulary: Mapping[str, int]) -> dict[int, str]:
     return tokens_by_id
 
 
+class MergePairs(Sequence[tuple[str, str]]):
+    """The merges of a table by rank, as pairs of tokens: a tuple that is made when it is first looked at."""
+
+    __slots__ = ("_pairs", "_source")
+
+    def __init__(self, rules: Mapping[tuple[int, int], tuple[int, int]], names: Mapping[int, str]) -> None:
+        self._source = rules, names
+        self._pairs: tuple[tuple[str, str], ...] | None = None
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The tuple."""
+        if self._pairs is None:
+            rules, names = self._source
+            self._pairs = tuple((names[left], names[right]) for left, right in sorted(rules, key=rules.__getitem__))
+        return self._pairs
+
+    def __len__(self) -> int:
+        return len(self._source[0])
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.pairs[index]
+
+    def __eq__(self, other: object) -> bool:
+        return self.pairs == (other.pairs if isinstance(other, MergePairs) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.pairs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self.pairs,)
+
+
 @dataclass(frozen=True, slots=True)
 class BPE(Model):
     """Byte-pair encoding: start from characters, merge by rank.
@@ -154,7 +187,7 @@ class BPE(Model):
     byte_fallback: bool = False
     ignore_merges: bool = False
     vocab: Mapping[str, int] = field(default_factory=dict, repr=False, hash=False)
-    merges: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    merges: Sequence[tuple[str, str]] = field(default=(), repr=False)
     _table: MergeTable = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -185,6 +218,24 @@ class BPE(Model):
             ) from error
         _set(self, vocab=vocabulary, merges=merges, _table=MergeTable(rules))
         self._set_vocabulary(vocabulary, _by_id("BPE", vocabulary))
+
+    @classmethod
+    def from_rules(
+        cls, vocab: dict[str, int], rules: Mapping[tuple[int, int], tuple[int, int]], *, byte_fallback: bool = False
+    ) -> BPE:
+        """Return the model of merges by ID, which a file may hold ready made; nothing is checked again.
+
+        Args:
+            vocab: token to ID.
+            rules: (left ID, right ID) to (rank, merged ID).
+            byte_fallback: as of the model.
+        """
+        model = object.__new__(cls)
+        names = _by_id("BPE", vocab)
+        _set(model, **{each.name: each.default for each in fields(cls) if each.init})
+        _set(model, byte_fallback=byte_fallback, vocab=vocab, merges=MergePairs(rules, names), _table=MergeTable(rules))
+        model._set_vocabulary(vocab, names)
+        return model
 
     def tokenize(self, piece: str) -> list[Token]:
         """Return the tokens of a piece, each with the code points it covers."""
