@@ -132,8 +132,24 @@ def word_rows() -> Iterator[Row]:
         )
 
 
+def batch_row() -> Row:
+    """Merge the words of one half of the code by rules that the other half gave."""
+    words = sorted(set(regex.findall(GPT2, python_sources(2_000_000))))
+    rules = BpeTrainer(6000).train_words(dict.fromkeys(words[::2], 1)).merges
+    merge_table = MergeTable({rule.pair: (rule.rank, rule.token_id) for rule in rules})
+    unknown = [word.encode() for word in words[1::2]]
+    return compare(
+        "merge thousands of unknown words at once, with numpy",
+        ours=lambda: merge_table.merge_many(unknown),
+        peer=lambda: [merge_table.merge(word) for word in unknown],
+        peer_name="one by one",
+        at_least=1.5,
+    )
+
+
 def rows() -> Iterator[Row]:
     assert importlib.util.find_spec("numpy"), "the rows of whole documents compare numpy with pure Python"
     yield from training_rows()
     yield from word_rows()
+    yield batch_row()
     yield at_most_seconds("import tokenlab", code="import tokenlab", baseline="pass", seconds=0.15)

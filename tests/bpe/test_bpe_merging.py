@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -38,6 +39,35 @@ def test_long_way_equals_the_reference_on_any_table(word: list[int], rules: Rule
 @given(st.lists(st.integers(0, 3), min_size=merging.SHORT_WORD_LENGTH + 1, max_size=400), arbitrary_rules())
 def test_words_above_the_threshold_equal_the_reference(word: list[int], rules: Rules) -> None:
     assert MergeTable(rules).merge(word) == merge_reference(word, rules)
+
+
+@given(st.lists(words, max_size=12), arbitrary_rules())
+def test_many_words_at_once_equal_one_by_one(many: list[list[int]], rules: Rules) -> None:
+    with mock.patch.object(merging, "BATCH_PAYS_FROM", 0):
+        assert MergeTable(rules).merge_many(many) == [merge_reference(word, rules) for word in many]
+
+
+def test_many_words_with_a_long_one_among_them_and_without_numpy() -> None:
+    rules = rules_of([(97, 98), (256, 256), (98, 97)], 256)
+    many = [b"ab" * (place % 9) for place in range(300)] + [b"ba" * 400]
+    expected = [MergeTable(rules).merge(word) for word in many]
+    table = MergeTable(rules)
+    assert table.merge_many(many) == table.merge_many(many) == expected
+    with mock.patch.object(merging, "find_spec", lambda name: None):
+        assert MergeTable(rules).merge_many(many) == expected
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [{(-1, 2**32): (0, 5)}, {(0, 1): (0, 2**32)}, {(2**32 - 1, 2**32 - 1): (0, 2**32 - 1)}, {}],
+    ids=str,
+)
+def test_many_words_of_ids_beyond_32_bits(rules: Rules) -> None:
+    many = [[-1, 2**32], [0, 1], [2**32 - 1] * 5, [2**32, 1]] * 100
+    assert MergeTable(rules).merge_many(many) == [merge_reference(word, rules) for word in many]
+    assert MergeTable(rules).merge_many(many[2::4] * 3) == [
+        merge_reference(word, rules) for word in many[2::4] * 3
+    ]
 
 
 @given(contents, ordered_pairs())

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
@@ -27,6 +28,9 @@ Observer = Callable[[int, int, list[int]], None]
 # Up to this length, finding the minimum of a list at C speed beats a heap and a linked list (measured).
 SHORT_WORD_LENGTH = 160
 NO_RANK = 1 << 62
+# From this many words on, none longer than this, whole arrays are twice as fast as word by word (measured).
+BATCH_PAYS_FROM = 256
+BATCH_WORD_LENGTH = 100
 
 
 def replace_pair(ids: Sequence[int], pair: Pair, merged: int) -> tuple[list[int], int]:
@@ -117,11 +121,12 @@ class MergeTable:
     [3, 1]
     """
 
-    __slots__ = ("_by_rank", "_ranks")
+    __slots__ = ("_batch", "_by_rank", "_ranks")
 
     def __init__(self, rules: Rules) -> None:
         self._ranks = {pair: rank for pair, (rank, _) in rules.items()}
         self._by_rank = {rank: (*pair, merged) for pair, (rank, merged) in rules.items()}
+        self._batch: Any = None
         if len(self._by_rank) < len(self._ranks):
             seen: dict[int, Pair] = {}
             for pair, rank in self._ranks.items():
@@ -142,6 +147,28 @@ class MergeTable:
         if observe is None and len(tokens) <= SHORT_WORD_LENGTH:
             return self._merge_short(tokens)
         return self._merge_long(tokens, observe)
+
+    def merge_many(self, words: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Apply the rules to each of n words; with numpy, where there are enough of them, all at once.
+
+        Args:
+            words: each word's symbols.
+
+        >>> MergeTable({(97, 98): (0, 256)}).merge_many([b"ab", b"b", b""])
+        [[256], [98], []]
+        """
+        short = [word for word in words if len(word) <= BATCH_WORD_LENGTH]
+        if len(short) < BATCH_PAYS_FROM or not find_spec("numpy"):
+            return [self.merge(word) for word in words]
+        from tokenlab.bpe.batching import BatchTable
+
+        try:
+            if self._batch is None:
+                self._batch = BatchTable((rank, *rule) for rank, rule in self._by_rank.items())
+            batch = iter(self._batch.merge(short))
+        except OverflowError:  # IDs that no array of 32 bits holds
+            return [self.merge(word) for word in words]
+        return [next(batch) if len(word) <= BATCH_WORD_LENGTH else self.merge(word) for word in words]
 
     def _merge_short(self, tokens: list[int]) -> list[int]:
         rank_of, by_rank = self._ranks.get, self._by_rank
