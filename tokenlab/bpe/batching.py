@@ -1,7 +1,7 @@
 """Merging many short words at once, with numpy: a round merges one pair in every word (chapter 3).
 
-In each word it is the leftmost pair of lowest rank: the rule of `tokenlab.bpe.merging`, for any table. Only the
-order of work between words differs, and no word can see that.
+In each word it is the leftmost pair of lowest rank: the rule of `tokenlab.bpe.merging`, for any table. Only
+the order of work between words differs, and no word can see that.
 """
 
 from __future__ import annotations
