@@ -45,7 +45,8 @@ TEXT = -1  # stands for the text in what a post-processor makes
 PUNCTUATION = r"[\p{P}$+<=>^`|~]"
 PROBES = (
     "a", "b", " a", "a ", "a b", "a  b", "A", "aB", "É", "e\u0301", "a\u0301\u0323",
-    "ﬁ\u0301", "が", "١2", "a12", "a-b", "a.b", "x,y", "\n\n", "日本", "\u200d", "😀", "\U0010fffd", "a\U0010fffda",
+    "ﬁ\u0301", "が", "١2", "a12",
+    "a-b", "a.b", "x,y", "\n\n", "日本", "\u200d", "😀", "\U0010fffd", "a\U0010fffda",
     "hello world", "Hi, All!",
 )  # fmt: skip
 
