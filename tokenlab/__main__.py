@@ -8,6 +8,13 @@ import sys
 # command -> (module whose main(argv) runs it, what it does)
 COMMANDS = {
     "course": ("tokenlab.course.cli", "the key, the notebooks run again, the learner's copies"),
+    "inspect": ("tokenlab.commands", "say what is in a tokenizer file"),
+    "convert": ("tokenlab.commands", "write a tokenizer in another format"),
+    "encode": ("tokenlab.commands", "text to token IDs"),
+    "decode": ("tokenlab.commands", "token IDs to text"),
+    "train": ("tokenlab.commands", "train byte-level BPE on text files"),
+    "trace": ("tokenlab.commands", "show every stage of encoding a text"),
+    "compare": ("tokenlab.commands", "encode the same texts with two tokenizers"),
 }
 
 
@@ -27,7 +34,8 @@ def main(argv: list[str]) -> int:
         found = f"found {argv[0]!r}" if argv else "found none"
         print(f"tokenlab: expected a command ({', '.join(COMMANDS)}), {found}", file=sys.stderr)
         return 2
-    return int(importlib.import_module(COMMANDS[argv[0]][0]).main(argv[1:]))
+    module = importlib.import_module(COMMANDS[argv[0]][0])
+    return int(module.main(argv[1:] if argv[0] == "course" else argv))
 
 
 if __name__ == "__main__":

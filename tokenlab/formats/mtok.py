@@ -8,6 +8,7 @@ file means as a pipeline, and `mtok_conversion` how to say a pipeline in it.
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter, lt
@@ -16,7 +17,7 @@ from typing import Any
 
 from tokenlab.errors import MtokError
 from tokenlab.files import write_whole
-from tokenlab.formats import header
+from tokenlab.formats import header, layout
 from tokenlab.formats.header import Header, read_header, write_header
 from tokenlab.formats.layout import (
     F64,
@@ -38,6 +39,8 @@ from tokenlab.formats.layout import (
 from tokenlab.pipeline.tokenizer import Tokenizer
 
 MTOK_TYPE = 4
+UNICODE_VERSION = unicodedata.unidata_version
+"""The version of the tables that a conversion writes; a table that is read stays as it is."""
 STR = Text()
 
 
@@ -297,34 +300,45 @@ class MtokFile:
 BODY = (("normalizer", NORMALIZER), ("pre_tokenizer", PRE_TOKENIZER), ("model", MODEL), ("decoder", DECODER))
 
 
-def read_file(data: bytes, trace: list[Field] | None = None) -> MtokFile:
+def read_file(
+    data: bytes, trace: list[Field] | None = None, starts: list[tuple[str, int]] | None = None
+) -> MtokFile:
     """Read what a `.mtok` file says.
 
     Args:
         data: the whole file.
         trace: a list that gets every primitive field, in file order; together they are the file.
+        starts: a list that gets the name and the offset of each section.
 
     Raises:
         MtokError: with section, offset, what was expected and what was found.
     """
     cursor = Cursor(data, trace=trace)
+
+    def enter(section: str) -> None:
+        cursor.sections = [section]
+        if starts is not None:
+            starts.append((section, cursor.offset))
+
+    enter("Header")
+    cursor.sections = []
     header = read_header(cursor, text=False)
     if header.type != MTOK_TYPE:
         cursor.fail("Header / type", f"{MTOK_TYPE}, a pipeline", str(header.type), 4)
     body: dict[str, Any] = {}
     for name, tagged in BODY:
-        cursor.sections = [tagged.section]
+        enter(tagged.section)
         body[name] = tagged.read(cursor, name, "", {})
-    cursor.sections = ["Added tokens"]
+    enter("Added tokens")
     added = tuple(ADDED_TOKENS.read(cursor)["tokens"])
     tail: dict[str, Any] = {}
     for section, record in (("Chat template", CHAT), ("Flags", FLAGS), ("BOS token", BOS)):
         if not cursor.left:
             break
-        cursor.sections = [section]
+        enter(section)
         tail |= record.read(cursor)
     if cursor.left:
-        cursor.sections = ["Post-processor"]
+        enter("Post-processor")
         tail |= _read_program(cursor)
     return MtokFile(header, **body, added_tokens=added, **tail)
 
@@ -375,6 +389,25 @@ def explain_file(data: bytes) -> list[Field]:
     trace: list[Field] = []
     read_file(data, trace)
     return trace
+
+
+def sections(data: bytes) -> list[tuple[str, int, int]]:
+    """Return the name, the start and the end (in bytes) of each section of a `.mtok` file."""
+    starts: list[tuple[str, int]] = []
+    read_file(data, starts=starts)
+    ends = [start for _, start in starts[1:]] + [len(data)]
+    return [(section, start, end) for (section, start), end in zip(starts, ends, strict=True)]
+
+
+def specification() -> list[tuple[str, str, str, str, str, str]]:
+    """Return the document's tables from the declaration: section, tag, record, part, type, meaning."""
+    rows: list[tuple[str, str, str, str, str, str]] = []
+    for tagged in (NORMALIZER, PRE_TOKENIZER, MODEL, DECODER, STEP):
+        rows += [(tagged.section, str(row[0]), *row[1:]) for row in layout.specification(tagged)]
+    plain = (("Added tokens", ADDED_TOKENS), ("Chat template", CHAT), ("Flags", FLAGS), ("BOS token", BOS))
+    for section, record in (*plain, ("Post-processor", PROGRAM), ("Post-processor, older", OLDER_PROGRAM)):
+        rows += [(section, "", "", part.name, part.codec.spelt(), part.meaning) for part in record.parts]
+    return rows
 
 
 # The codec: this module is one entry of the pipeline's table of formats.

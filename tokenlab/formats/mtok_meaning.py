@@ -26,9 +26,6 @@ from tokenlab.pipeline.post_processors import SpecialToken, TemplatePiece
 from tokenlab.pipeline.text import AlignedText, CharacterTable
 from tokenlab.pipeline.tokenizer import Tokenizer
 
-UNICODE_VERSION = unicodedata.unidata_version
-"""The version of the tables that a conversion writes; a table that is read stays as it is."""
-
 BEHAVIORS = ("Isolated", "Removed", "MergedWithPrevious")
 LARGE_FILE = 1 << 20  # bytes: from here on, pausing the garbage collector pays
 
