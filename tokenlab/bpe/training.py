@@ -19,7 +19,7 @@ from heapq import heappop, heappush
 from importlib.util import find_spec
 from itertools import pairwise
 from operator import add
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from tokenlab.bpe.merging import MergeTable, Pair, replace_pair
 from tokenlab.checks import check_count, check_documents, decode_text, encode_text, unexpected
@@ -33,6 +33,7 @@ NUMPY_PAYS_FROM = 2**16
 Engine = Iterator[tuple[Pair, int]]
 TieKey = Callable[[Pair], Any]
 Progress = Callable[[int, int], None]
+Key = TypeVar("Key", str, int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +286,52 @@ def merges_by_recounting(
         sequences = [(replace_pair(ids, pair, len(symbols) - 1)[0], count) for ids, count in sequences]
 
 
+class PairQueue(Generic[Key]):
+    """Pairs by falling count; how ties fall is asked only when the turn of their count comes.
+
+    A count only falls once its pair exists, so a pair can stand too early in the queue, never too late.
+
+    >>> counts = {"ab": 2, "ba": 2, "bb": 3}
+    >>> queue = PairQueue(lambda pair: pair, counts)
+    >>> for pair in counts:
+    ...     queue.put(pair, counts[pair])
+    >>> counts["bb"] = 1
+    >>> [queue.pop() for _ in range(4)]
+    ['ab', 'ba', 'bb', None]
+    """
+
+    def __init__(self, tie_key: Callable[[Key], Any], counts: Mapping[Key, int]) -> None:
+        self._tie_key = tie_key
+        self._counts = counts
+        self._waiting: dict[int, list[Key]] = {}
+        self._levels: list[int] = []
+        self._level = 0
+        self._ready: list[tuple[Any, Key]] = []
+
+    def put(self, pair: Key, count: int) -> None:
+        """Let a pair wait for the turn of its count; 0 never comes."""
+        if count in self._waiting:
+            self._waiting[count].append(pair)
+        elif count:
+            self._waiting[count] = [pair]
+            heappush(self._levels, -count)
+
+    def pop(self) -> Key | None:
+        """Return the pair of the highest count, by its tie key among equals; None when there is none."""
+        while True:
+            for pair in self._waiting.pop(self._level, ()):
+                heappush(self._ready, (self._tie_key(pair), pair))
+            if self._ready:
+                _, pair = heappop(self._ready)
+                if self._counts[pair] == self._level:
+                    return pair
+                self.put(pair, self._counts[pair])
+            elif self._levels:
+                self._level = -heappop(self._levels)
+            else:
+                return None
+
+
 def merges_in_words(word_counts: Mapping[str, int], symbols: Sequence[bytes], tie_key: TieKey) -> Engine:
     """Count once, then only what a merge changes: the fast engine over distinct words.
 
@@ -301,13 +348,12 @@ def merges_in_words(word_counts: Mapping[str, int], symbols: Sequence[bytes], ti
     count_of = list(word_counts.values()).__getitem__
     pair_counts: dict[str, int] = {}
     places: dict[str, list[int]] = defaultdict(list)  # a word stands there as often as it has the pair
-    queue: list[tuple[int, Any, str]] = []
+    queue = PairQueue[str](lambda pair: tie_key((ord(pair[0]), ord(pair[1]))), pair_counts)
 
     def enter(pair: str, where: list[int]) -> int:
         places[pair] = where
         pair_counts[pair] = count = sum(map(count_of, where))
-        if count:
-            heappush(queue, (-count, tie_key((ord(pair[0]), ord(pair[1]))), pair))
+        queue.put(pair, count)
         return count
 
     for place, word in enumerate(words):
@@ -315,15 +361,9 @@ def merges_in_words(word_counts: Mapping[str, int], symbols: Sequence[bytes], ti
             places[pair].append(place)
     for pair, where in places.items():
         enter(pair, where)
-    while queue:
-        negative_count, tie, pair = heappop(queue)
-        count = pair_counts[pair]
-        if count != -negative_count:  # counts only fall once a pair exists: it comes up again in its place
-            if count:
-                heappush(queue, (-count, tie, pair))
-            continue
+    while pair := queue.pop():
         left, right = pair[0], pair[1]
-        yield (ord(left), ord(right)), count
+        yield (ord(left), ord(right)), pair_counts[pair]
         if len(symbols) > 0x110000:
             raise TooManySymbolsError(limit=0x110000)
         merged = chr(len(symbols) - 1)
@@ -376,7 +416,7 @@ def merges_in_documents(documents: Sequence[bytes], symbols: Sequence[bytes], ti
     preceding = np.arange(-1, length - 1, dtype=place_type)  # the first one's is the last border
     places: dict[int, Any] = {}
     counts: dict[int, int] = {}
-    queue: list[tuple[int, Any, int]] = []
+    queue = PairQueue[int](lambda key: tie_key((key >> 32, key & 0xFFFFFFFF)), counts)
 
     def enter(lefts: Any, rights: Any, where: Any) -> None:
         keys = lefts.astype(np.int64) << 32 | rights
@@ -385,19 +425,13 @@ def merges_in_documents(documents: Sequence[bytes], symbols: Sequence[bytes], ti
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         for key, part in zip(keys[starts].tolist(), np.split(where, starts[1:]), strict=False):
             places[key], counts[key] = part, len(part)
-            heappush(queue, (-len(part), tie_key((key >> 32, key & 0xFFFFFFFF)), key))
+            queue.put(key, len(part))
 
     inside = np.flatnonzero((tokens[:-1] != border) & (tokens[1:] != border)).astype(place_type)
     enter(tokens[inside], tokens[inside + 1], inside)
-    while queue:
-        negative_count, tie, key = heappop(queue)
-        count = counts[key]
-        if count != -negative_count:
-            if count:
-                heappush(queue, (-count, tie, key))
-            continue
+    while (key := queue.pop()) is not None:
         left, right = key >> 32, key & 0xFFFFFFFF
-        yield (left, right), count
+        yield (left, right), counts[key]
         merged = len(symbols) - 1
         where = places.pop(key)
         where = where[tokens[where] == left]
