@@ -142,8 +142,8 @@ class Unigram:
         >>> model.segment("北京大学")
         ['北京', '大学']
         """
-        scores = {piece: -cost if isinstance(cost, Real) else cost for piece, cost in costs.items()}
-        return cls(scores, unknown_log_probability=-unknown_cost, fuse_unknown=False)
+        scores = {piece: _negated(cost) for piece, cost in costs.items()}
+        return cls(scores, unknown_log_probability=_negated(unknown_cost), fuse_unknown=False)
 
     # The best path: a reference that reads like the formula, and a fast one.
 
@@ -454,6 +454,10 @@ def check_text(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise LoneSurrogateError(position=error.start, code_point=ord(text[error.start])) from None
+
+
+def _negated(cost: float) -> float:
+    return -cost if isinstance(cost, Real) else cost
 
 
 def _checked_score(what: str, score: float) -> float:
