@@ -20,6 +20,7 @@ from tokenlab.chat import ChatTemplate, TemplateLimits
 from tokenlab.corpus import Corpus, Document, load_corpus
 from tokenlab.errors import TokenLabError, TokenLabWarning
 from tokenlab.pipeline.encoding import Encoding
+from tokenlab.pipeline.learnt import to_pipeline
 from tokenlab.pipeline.tokenizer import Tokenizer
 from tokenlab.progress import progress_bar
 from tokenlab.unigram.training import TrainingRound, UnigramTrainer, UnigramTraining
@@ -60,5 +61,6 @@ __all__ = [
     "UnigramTraining",
     "load_corpus",
     "progress_bar",
+    "to_pipeline",
     "trace_report",
 ]
