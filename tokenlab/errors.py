@@ -451,7 +451,7 @@ class ChatTemplateError(TokenLabError):
     reason: str
 
 
-class TemplateLimitError(TokenLabError):
+class TemplateLimitError(ChatTemplateError):
     """A template that asks for more than `TemplateLimits` allows."""
 
     message = "line {line} of the template: more than {limit}={allowed}"

@@ -157,7 +157,11 @@ class MarkedText(str):
 
     def _padded(self, pad: Callable[..., str], width: SupportsIndex, fillchar: str) -> MarkedText:
         _afford(width.__index__())
-        return opaque(lambda: pad(self, width, fillchar), self, fillchar)
+        text = pad(self, width, fillchar)
+        frame = pad("x" * len(self), width)
+        left = len(frame) - len(frame.lstrip())
+        fill = fillchar.marks if isinstance(fillchar, MarkedText) else TEMPLATE  # the template asks for the blanks
+        return MarkedText(text, fill * left + self.marks + fill * (len(text) - left - len(self)))
 
 
 def marks_of(text: str) -> bytes:
@@ -180,13 +184,17 @@ def mark(value: Any, writer: bytes) -> Any:
     return value
 
 
-def strings_in(value: Any) -> Iterator[str]:
-    """Yield the strings that a value holds at any depth, keys of mappings included."""
+def strings_in(value: Any, sort_keys: bool = False) -> Iterator[str]:
+    """Yield the strings that a value holds at any depth, in the order in which it is written out."""
     if isinstance(value, str):
         yield value
+    elif isinstance(value, dict):
+        for key, item in sorted(value.items()) if sort_keys else value.items():
+            yield from strings_in(key)
+            yield from strings_in(item, sort_keys)
     elif isinstance(value, CONTAINERS):
-        for item in items_of(value):
-            yield from strings_in(item)
+        for item in value:
+            yield from strings_in(item, sort_keys)
 
 
 def joined(parts: Iterable[str], separator: str = "") -> MarkedText:
@@ -211,6 +219,34 @@ def opaque(make: Callable[[], str], *sources: Any) -> MarkedText:
     writers = {writer for text in strings_in(sources) for writer in set(marks_of(text))}
     text = make()
     return MarkedText(text, (bytes(writers) if len(writers) == 1 else UNTRACEABLE) * len(text))
+
+
+def quoted(written: str, strings: Iterable[str], quote: Callable[[str], str], *sources: Any) -> MarkedText:
+    """Return the text that was written for sources, with the marks of each string that is quoted in it.
+
+    Args:
+        written: JSON, or Python's notation.
+        strings: what is quoted in it, in order. Nothing else in it holds quotation marks, so each is found.
+        quote: how a string is quoted.
+
+    >>> quoted("['a', 5]", [MarkedText("a", DATA)], repr, "").marks
+    b'?ddd????'
+    """
+    marks = bytearray(opaque(lambda: written, *sources).marks)
+    end = 0
+    for string in strings:
+        form = quote(string)
+        start = written.find(form, end)
+        end = start + len(form)
+        writers = marks_of(string)
+        if len(set(writers)) == 1:
+            marks[start:end] = writers[:1] * len(form)
+        elif writers:
+            lengths = [len(quote(letter)) - 2 for letter in str.__iter__(string)]
+            if sum(lengths) == len(form) - 2:
+                inside = b"".join(writers[i : i + 1] * length for i, length in enumerate(lengths))
+                marks[start + 1 : end - 1] = inside
+    return MarkedText(written, bytes(marks))
 
 
 _CONVERSION = re.compile(

@@ -27,7 +27,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
 from jinja2.utils import Namespace, pass_context, pass_environment
 
 from tokenlab.chat.limits import CONTAINERS, Budget, TemplateLimits, current_budget
-from tokenlab.chat.marked import TEMPLATE, UNTRACEABLE, MarkedText, joined, mark, marks_of, opaque
+from tokenlab.chat.marked import TEMPLATE, UNTRACEABLE, MarkedText, joined, mark, opaque, quoted, strings_in
 
 STRING_METHODS = frozenset(
     "capitalize casefold center count endswith find index isalnum isalpha isascii isdecimal isdigit isidentifier "
@@ -53,7 +53,10 @@ def text(value: Any) -> MarkedText:
     """Return what printing a value writes."""
     if isinstance(value, MarkedText):
         return value
-    if isinstance(value, (*CONTAINERS, MethodType)):
+    if isinstance(value, CONTAINERS):
+        budget().weigh(value)
+        return quoted(str(value), strings_in(value), repr, value)
+    if isinstance(value, MethodType):
         return opaque(lambda: str(value), value)
     written = str(value)
     return MarkedText(written, UNTRACEABLE * len(written))
@@ -102,41 +105,11 @@ def tojson(
     """Write JSON as the field does: no HTML escapes, non-ASCII as it is; each string keeps its marks."""
     budget().weigh(value)
     budget().afford(INDENT_DEPTH * (len(indent) if isinstance(indent, str) else indent or 0))
-    dumps = partial(json.dumps, ensure_ascii=ensure_ascii)
     encoder = json.JSONEncoder(
         ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
     )
     written = "".join(chunk for chunk in encoder.iterencode(value) if budget().spend(len(chunk)) >= 0)
-    marks = bytearray(opaque(lambda: written, value).marks)
-    end = 0
-    for string in _json_strings(value, sort_keys):
-        quoted = dumps(string)
-        start = written.index(
-            quoted, end
-        )  # exact: what is written between two strings holds no quotation mark
-        end = start + len(quoted)
-        writers = marks_of(string)
-        if len(set(writers)) == 1:
-            marks[start:end] = writers[:1] * len(quoted)
-        else:
-            escaped = (
-                writers[i : i + 1] * (len(dumps(letter)) - 2) for i, letter in enumerate(str.__iter__(string))
-            )
-            marks[start + 1 : end - 1] = b"".join(escaped)
-    return MarkedText(written, bytes(marks))
-
-
-def _json_strings(value: Any, sort_keys: bool) -> Iterator[str]:
-    """Yield the strings of a value as JSON writes them: in its order, and with keys that are always strings."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, item in sorted(value.items()) if sort_keys else value.items():
-            yield key if isinstance(key, str) else json.dumps(key)
-            yield from _json_strings(item, sort_keys)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _json_strings(item, sort_keys)
+    return quoted(written, strings_in(value, sort_keys), partial(json.dumps, ensure_ascii=ensure_ascii), value)
 
 
 def raise_exception(message: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from tokenlab.chat.encoding import encode_marked
 from tokenlab.chat.limits import Budget, TemplateLimits, current_budget
 from tokenlab.chat.marked import DATA, TEMPLATE, MarkedText, joined, mark
-from tokenlab.errors import ChatInputError, ChatTemplateError, TemplateLimitError, TokenLabError
+from tokenlab.errors import ChatInputError, ChatTemplateError, DoubledBosWarning, TemplateLimitError, TokenLabError
 
 if TYPE_CHECKING:
     from tokenlab.pipeline.tokenizer import Tokenizer
@@ -169,11 +170,18 @@ class ChatTemplate:
         documents: Sequence[Mapping[str, Any]] | None = None,
         add_generation_prompt: bool = False,
         continue_final_message: bool | str = False,
+        *,
+        add_special_tokens: bool = False,
         **variables: Any,
     ) -> list[int]:
         """Return the IDs of a conversation, in which only the template can have written control tokens.
 
         Arguments and errors are those of `render`, and
+
+        Args:
+            tokenizer: its special added tokens are the control tokens; truncation and padding are left out.
+            add_special_tokens: whether the tokenizer's post-processor inserts its own as well. Templates write BOS
+                themselves, so this may double it (`DoubledBosWarning`).
 
         Raises:
             UntraceableTextError: the template computes a control token from data in a way that cannot be followed.
@@ -182,7 +190,11 @@ class ChatTemplate:
         marked, _ = self._run(
             messages, tools, documents, add_generation_prompt, continue_final_message, variables
         )
-        return encode_marked(tokenizer, marked)
+        ids = encode_marked(tokenizer, marked, add_special_tokens)
+        bos = tokenizer.vocabulary.get(self.bos_token or tokenizer.bos_token or "")
+        if bos is not None and ids[:2] == [bos, bos]:
+            warnings.warn(DoubledBosWarning(bos), stacklevel=2)
+        return ids
 
     def _run(
         self,
