@@ -18,9 +18,17 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
+from types import NoneType
 from typing import Any, NoReturn
 
-from tokenlab.errors import LostInConversionWarning, TokenizerJsonError, TokenLabError
+from tokenlab.errors import (
+    LostAnswersError,
+    LostAnswersWarning,
+    LostExtrasWarning,
+    TokenizerJsonError,
+    TokenLabError,
+)
+from tokenlab.formats.meaning import post_processor_of, program_of, with_clean_up_spelled
 from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.encoding import Padding, Truncation
@@ -313,6 +321,8 @@ def write_component(kind: str, component: Any) -> dict[str, Any]:
     >>> write_component("decoder", decoders.WordPiece())
     {'type': 'WordPiece', 'prefix': '##', 'cleanup': True}
     """
+    if hasattr(component, "spelled_out"):  # a component of another format that others can say
+        component = component.spelled_out() or component
     for tag, row in TABLE[kind].items():
         if type(component) is row.component:
             return {"type": tag, **_object(row.component, row.forms, row.names).write(component)}
@@ -653,20 +663,42 @@ def write(tokenizer: Tokenizer, *, strict: bool = False) -> bytes:
         strict: whether to refuse where encoding or decoding would differ.
 
     Raises:
-        TokenizerJsonError: under `strict`, for `prefix_ids` and for the clean-up after decoding.
+        LostAnswersError: under `strict`, for an order of control tokens that cannot be said, and the like.
+        TokenizerJsonError: for a component that no component of the format says.
 
     Warns:
-        LostInConversionWarning: for these without `strict`, and for what belongs into the files beside.
+        LostAnswersWarning: for the same without `strict`.
+        LostExtrasWarning: for what belongs into the files beside.
     """
+    tokenizer = _by_meaning(tokenizer)
     parts = {part: getattr(tokenizer, part) for part in _DOCUMENT if part != "version"}
     for each in fields(tokenizer):
-        value = getattr(tokenizer, each.name)
-        if each.init and each.compare and each.name not in parts and value:
-            if strict and each.name in ("prefix_ids", "control_ids", "clean_up_tokenization_spaces"):
-                _refuse(each.name, "nothing, as tokenizer.json has no place for it", value)
-            message = f"tokenizer.json has no place for {each.name}"
-            warnings.warn(message, LostInConversionWarning, stacklevel=3)
+        if not (each.init and each.compare) or each.name in parts or not getattr(tokenizer, each.name):
+            continue
+        loss = "tokenizer.json has no place for it"
+        if each.name in ("prefix_ids", "control_ids"):
+            lost = LostAnswersWarning(component=each.name, loss=loss)
+            if strict:
+                raise LostAnswersError(losses=str(lost), warnings=(lost,))
+            warnings.warn(lost, stacklevel=3)
+        else:
+            warnings.warn(LostExtrasWarning(component=each.name, loss=loss), stacklevel=3)
     return write_document({**parts, "added_tokens": sorted(tokenizer.added_tokens, key=attrgetter("id"))})
+
+
+def _by_meaning(tokenizer: Tokenizer) -> Tokenizer:
+    """Say by components what the format has no field for: IDs in front, and the clean-up after decoding."""
+    post_processor = tokenizer.post_processor
+    if tokenizer.prefix_ids and isinstance(post_processor, (NoneType, post_processors.TemplateProcessing)):
+        steps = [
+            step
+            for token_id in program_of(post_processor)
+            for step in ([*tokenizer.prefix_ids, None] if token_id is None else [token_id])
+        ]
+        names = {token_id: token for token, token_id in tokenizer.vocabulary.items()}
+        in_front = post_processor_of(steps, lambda token_id: names.get(token_id, ""))
+        tokenizer = replace(tokenizer, prefix_ids=(), post_processor=in_front)
+    return with_clean_up_spelled(tokenizer)
 
 
 def plain_form(tokenizer: Tokenizer) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,6 +23,13 @@ from tokenlab.errors import (
 )
 from tokenlab.formats.header import Header, recognises
 from tokenlab.formats.layout import Entry
+from tokenlab.formats.meaning import (
+    never_a_prefix,
+    one_token,
+    post_processor_of,
+    program_of,
+    with_clean_up_spelled,
+)
 from tokenlab.formats.mtok import MTOK_TYPE, MtokFile, read_file, write_file
 from tokenlab.formats.mtok_meaning import (
     BEHAVIORS,
@@ -30,18 +37,15 @@ from tokenlab.formats.mtok_meaning import (
     NormTable,
     is_hidden,
     overlap,
-    post_processor_of,
     table_of,
     to_tokenizer,
 )
 from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
 from tokenlab.pipeline.byte_alphabet import from_byte_alphabet, to_byte_alphabet
 from tokenlab.pipeline.dialect import RUST_NOT_WORD, RUST_WORD
-from tokenlab.pipeline.encoding import Encoding
 from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.tokenizer import Tokenizer
 
-TEXT = -1  # stands for the text in what a post-processor makes
 PUNCTUATION = r"[\p{P}$+<=>^`|~]"
 PROBES = (
     "a", "b", " a", "a ", "a b", "a  b", "A", "aB", "É", "e\u0301", "a\u0301\u0323",
@@ -215,26 +219,20 @@ def _never_inside(model: models.Model, mark: str) -> bool:
 
 
 def _model(to: _Conversion, model: models.Model) -> Entry:
+    if type(model) not in (models.BPE, models.WordPiece, models.WordLevel, models.Unigram):
+        to.lose(model, "no record says this")
     if isinstance(model, models.Unigram):
         return _unigram(to, model)
     rows = _rows(to, dict(model.vocabulary))
     if isinstance(model, models.BPE):
         return _bpe(to, model, rows)
     if isinstance(model, models.WordLevel):  # whole words only: nothing continues one
-        never, longest = _never_a_prefix(model.vocabulary), 2**32 - 1
+        never, longest = never_a_prefix(model.vocabulary), 2**32 - 1
     else:
         assert isinstance(model, models.WordPiece)
         never, longest = model.continuing_subword_prefix, model.max_input_chars_per_word
     parts = {"continuing_subword_prefix": never, "max_input_chars_per_word": longest}
     return Entry(1, {"unk_token": model.unk_token, **parts, "vocabulary": rows})
-
-
-def _never_a_prefix(vocabulary: Iterable[str]) -> str:
-    """Return a text that no token begins with."""
-    text = "\0"
-    while any(token.startswith(text) for token in vocabulary):
-        text += "\0"
-    return text
 
 
 def _rows(to: _Conversion, vocabulary: dict[str, int]) -> list[tuple[str, int]]:
@@ -335,7 +333,7 @@ def _decoder(to: _Conversion, part: Any) -> Entry:
     kind = type(part)
     texts = [*to.tokenizer.model.vocabulary, *(token.content for token in to.tokenizer.added_tokens)]
     if part is None:  # words with spaces between them, none of which continues another
-        return Entry(3, {"prefix": _never_a_prefix(texts), "cleanup": 0})
+        return Entry(3, {"prefix": never_a_prefix(texts), "cleanup": 0})
     if kind is decoders.Sequence:
         return Entry(7, {"decoders": tuple(_decoder(to, each) for each in part.decoders)})
     if kind in (decoders.ByteLevel, decoders.ByteFallback, decoders.Fuse):
@@ -376,14 +374,15 @@ def _program(to: _Conversion) -> list[int | None]:
     part = tokenizer.post_processor
     if part is None:
         return [None]
-    made = part.process(_text(0))
-    program = [None if token_id == TEXT else token_id for token_id in made.ids]
+    program = program_of(part)
     names = {**tokenizer.model.tokens_by_id, **{token.id: token.content for token in tokenizer.added_tokens}}
     again = post_processor_of(program, lambda token_id: names.get(token_id, "")) or post_processors.Sequence(
         ()
     )
-    pairs = [each.process(_text(0), _text(1)) for each in (part, again)]
-    if any(made.type_ids) or pairs[0].ids != pairs[1].ids or pairs[0].type_ids != pairs[1].type_ids:
+    alone = part.process(one_token())
+    pairs = [each.process(one_token(), one_token(1)) for each in (part, again)]
+    columns = {(pair.ids, pair.type_ids) for pair in pairs}
+    if any(alone.type_ids) or len(columns) > 1:
         to.extras.append(
             (type(part).__name__, "the template of a pair of texts, and the types of its tokens")
         )
@@ -397,10 +396,6 @@ def _program(to: _Conversion) -> list[int | None]:
             "so the format's own reader may take it for the older list of IDs"
         )
     return program
-
-
-def _text(sequence: int) -> Encoding:
-    return Encoding.from_tokens([TEXT], ["x"], [(0, 1)], [0], "x", sequence)
 
 
 # --- Added tokens
@@ -485,7 +480,7 @@ def plain_file(tokenizer: Tokenizer) -> MtokFile | None:
 
     Left out are the tables of Unicode, which come with Python, and what has no part in encoding and decoding.
     """
-    to = _Conversion(tokenizer, with_tables=False)
+    to = _Conversion(with_clean_up_spelled(tokenizer), with_tables=False)
     try:
         file = _convert(to)
     except MtokError:

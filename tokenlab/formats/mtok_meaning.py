@@ -12,17 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import groupby
 from operator import itemgetter
 from typing import Any, NoReturn
 
 from tokenlab.errors import MtokError, MtokWarning, TokenLabError
 from tokenlab.formats.layout import Entry
+from tokenlab.formats.meaning import post_processor_of
 from tokenlab.formats.mtok import BODY, MODEL, MtokFile, explain_file, read_file, write_file
-from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
+from tokenlab.pipeline import decoders, models, normalizers, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.patterns import Pattern
-from tokenlab.pipeline.post_processors import SpecialToken, TemplatePiece
 from tokenlab.pipeline.text import AlignedText, CharacterTable
 from tokenlab.pipeline.tokenizer import Tokenizer
 
@@ -66,10 +65,8 @@ class NormTable(normalizers.Normalizer):
         keys = {chr(code_point) for code_point, _ in self.entries}
         if any(keys.intersection(form) for _, form in self.entries):
             return None
-        by_form = groupby(sorted(self.entries, key=itemgetter(1)), itemgetter(1))
-        classes = (("|".join(f"\\x{{{row[0]:X}}}" for row in rows), form) for form, rows in by_form)
         return normalizers.Sequence(
-            tuple(normalizers.Replace(Pattern(pattern, regex=True), form) for pattern, form in classes)
+            tuple(normalizers.Replace(Pattern(chr(code_point)), form) for code_point, form in self.entries)
         )
 
 
@@ -274,35 +271,6 @@ def _added_tokens(file: MtokFile, model: models.Model) -> dict[str, Any]:
     # Where neither the order nor the place in front can be seen, these are added tokens like any other.
     matters = is_hidden(texts) or overlap(texts, others)
     return {"added_tokens": tuple(tokens.values()), "control_ids": control if matters else ()}
-
-
-def post_processor_of(steps: Iterable[int | None], names: Callable[[int], str]) -> Any:
-    """Return the template that a program is: None for the text, an ID for a special token.
-
-    The format says nothing of pairs. What the field does is taken: what ends the first text ends the second,
-    too; where nothing does, what begins the first begins the second.
-    """
-    steps = list(steps)
-    if all(step is None for step in steps) and len(steps) < 2:
-        return None
-    specials = {step: names(step) or str(step) for step in steps if step is not None}
-
-    def pieces(steps: Iterable[int | None], part: str = "A") -> list[TemplatePiece]:
-        kind = "AB".index(part)
-        return [
-            TemplatePiece("Sequence", part, kind)
-            if step is None
-            else TemplatePiece("SpecialToken", specials[step], kind)
-            for step in steps
-        ]
-
-    last = len(steps) - 1 - steps[::-1].index(None) if None in steps else len(steps) - 1
-    second = steps if last == len(steps) - 1 else steps[last:]
-    return post_processors.TemplateProcessing(
-        tuple(pieces(steps)),
-        (*pieces(steps), *pieces(second, "B")),
-        {name: SpecialToken(name, (token_id,), (names(token_id),)) for token_id, name in specials.items()},
-    )
 
 
 def to_tokenizer(file: MtokFile, origin: bytes | None = None) -> Tokenizer:

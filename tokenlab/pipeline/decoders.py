@@ -114,7 +114,7 @@ class Metaspace(Decoder):
         return [token.replace(self.replacement, " " if i else first) for i, token in enumerate(tokens)]
 
 
-_CLEANUP = {
+CLEANUP = {
     **{f" {mark}": mark for mark in ".?!,"},
     " ' ": "'",
     **{f" {ending}": ending for ending in ("n't", "'m", "'s", "'ve", "'re")},
@@ -127,7 +127,7 @@ def clean_up_spaces(text: str) -> str:
     >>> clean_up_spaces("I 'm here , you are n't !")
     "I'm here, you aren't!"
     """
-    for dirty, clean in _CLEANUP.items():
+    for dirty, clean in CLEANUP.items():
         text = text.replace(dirty, clean)
     return text
 
