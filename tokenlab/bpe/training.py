@@ -33,7 +33,7 @@ NUMPY_PAYS_FROM = 2**16
 Engine = Iterator[tuple[Pair, int]]
 TieKey = Callable[[Pair], Any]
 Progress = Callable[[int, int], None]
-Key = TypeVar("Key", str, int)
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True)
