@@ -1,66 +1,48 @@
 """tokenlab: how tokenizers really work, in the order of the course.
 
-Public names, and nothing else. Each is explained where it is defined.
+Public names, and nothing else. Each is explained where it is defined, and is loaded when it is first used: so
+`import tokenlab` needs the standard library alone and takes no time.
 """
 
-import tokenlab.formats  # noqa: F401 - fills the table of file formats
-from tokenlab.bpe.layout import (
-    BOS_TOKEN_ID,
-    CONTENT_ID_OFFSET,
-    EOS_TOKEN_ID,
-    FIRST_BYTE_TOKEN_ID,
-    FIRST_MERGE_TOKEN_ID,
-    LAST_BYTE_TOKEN_ID,
-    TOKENIZER_LAYOUT_VERSION,
-    TokenizerLayout,
-)
-from tokenlab.bpe.tokenizer import BpeTokenizer, EncodingTrace, MergeApplication, trace_report
-from tokenlab.bpe.training import BpeTrainer, BpeTraining, MergeRule
-from tokenlab.chat import ChatTemplate, TemplateLimits
-from tokenlab.corpus import Corpus, Document, load_corpus
-from tokenlab.errors import TokenLabError, TokenLabWarning
-from tokenlab.pipeline.encoding import Encoding
-from tokenlab.pipeline.learnt import to_pipeline
-from tokenlab.pipeline.tokenizer import Tokenizer
-from tokenlab.progress import progress_bar
-from tokenlab.unigram.training import TrainingRound, UnigramTrainer, UnigramTraining
-from tokenlab.unigram.viterbi import Edge, Lattice, Segmentation, Unigram
-from tokenlab.words import UNKNOWN_WORD_ID, ClosedVocabulary
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "BOS_TOKEN_ID",
-    "CONTENT_ID_OFFSET",
-    "EOS_TOKEN_ID",
-    "FIRST_BYTE_TOKEN_ID",
-    "FIRST_MERGE_TOKEN_ID",
-    "LAST_BYTE_TOKEN_ID",
-    "TOKENIZER_LAYOUT_VERSION",
-    "UNKNOWN_WORD_ID",
-    "BpeTokenizer",
-    "BpeTrainer",
-    "BpeTraining",
-    "ChatTemplate",
-    "ClosedVocabulary",
-    "Corpus",
-    "Document",
-    "Edge",
-    "Encoding",
-    "EncodingTrace",
-    "Lattice",
-    "MergeApplication",
-    "MergeRule",
-    "Segmentation",
-    "TemplateLimits",
-    "TokenLabError",
-    "TokenLabWarning",
-    "Tokenizer",
-    "TokenizerLayout",
-    "TrainingRound",
-    "Unigram",
-    "UnigramTrainer",
-    "UnigramTraining",
-    "load_corpus",
-    "progress_bar",
-    "to_pipeline",
-    "trace_report",
-]
+_HOMES = {
+    "tokenlab.errors": ("TokenLabError", "TokenLabWarning"),
+    "tokenlab.corpus": ("Corpus", "Document", "load_corpus"),
+    "tokenlab.progress": ("progress_bar",),
+    "tokenlab.words": ("UNKNOWN_WORD_ID", "ClosedVocabulary"),
+    "tokenlab.bpe.training": ("BpeTrainer", "BpeTraining", "MergeRule"),
+    "tokenlab.bpe.layout": (
+        "BOS_TOKEN_ID",
+        "CONTENT_ID_OFFSET",
+        "EOS_TOKEN_ID",
+        "FIRST_BYTE_TOKEN_ID",
+        "FIRST_MERGE_TOKEN_ID",
+        "LAST_BYTE_TOKEN_ID",
+        "TOKENIZER_LAYOUT_VERSION",
+        "TokenizerLayout",
+    ),
+    "tokenlab.bpe.tokenizer": ("BpeTokenizer", "EncodingTrace", "MergeApplication", "trace_report"),
+    "tokenlab.unigram.viterbi": ("Edge", "Lattice", "Segmentation", "Unigram"),
+    "tokenlab.unigram.training": ("TrainingRound", "UnigramTrainer", "UnigramTraining"),
+    # A tokenizer reads and writes files through a table that the formats fill, so they come with it.
+    "tokenlab.formats": ("Encoding", "Tokenizer", "to_pipeline"),
+    "tokenlab.chat": ("ChatTemplate", "TemplateLimits"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+_ROOMS = ("bpe", "chat", "corpus", "errors", "figures", "formats", "pipeline", "tables", "unigram", "words")
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"tokenlab.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'tokenlab' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -18,11 +18,11 @@ from typing import Any, NoReturn
 from tokenlab.bpe.training import BpeTrainer
 from tokenlab.errors import InvalidArgumentError, InvalidUtf8Error, TokenLabError
 from tokenlab.files import write_whole
-from tokenlab.formats import legacy_pipeline, mtok
+from tokenlab.formats import CODECS, Tokenizer, legacy_pipeline, mtok
 from tokenlab.pipeline import decoders, models, pre_tokenizers
 from tokenlab.pipeline.byte_alphabet import to_byte_alphabet
 from tokenlab.pipeline.patterns import find_regex
-from tokenlab.pipeline.tokenizer import CODECS, Codec, Tokenizer
+from tokenlab.pipeline.tokenizer import Codec
 from tokenlab.progress import progress_bar
 
 COMPONENTS = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder")

@@ -1,6 +1,10 @@
 """File formats (chapter 7): importing this fills the table that `Tokenizer.from_file` and `save` use."""
 
 from tokenlab.formats import huggingface, legacy_pipeline, mtok
-from tokenlab.pipeline.tokenizer import CODECS
+from tokenlab.pipeline.encoding import Encoding
+from tokenlab.pipeline.learnt import to_pipeline
+from tokenlab.pipeline.tokenizer import CODECS, Tokenizer
 
 CODECS += [huggingface, mtok, legacy_pipeline]
+
+__all__ = ["CODECS", "Encoding", "Tokenizer", "to_pipeline"]
