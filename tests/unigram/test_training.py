@@ -6,6 +6,7 @@ import re
 import sysconfig
 from collections import Counter
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +85,7 @@ def test_em_never_lowers_the_likelihood(counted):
     for _ in range(6):
         likelihoods.append(pool.expect())
         pool.maximise("maximum_likelihood", 1e-300)
-    for before, after in zip(likelihoods, likelihoods[1:], strict=False):
+    for before, after in pairwise(likelihoods):
         assert after >= before - 1e-9 * abs(before)
 
 

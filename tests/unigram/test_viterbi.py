@@ -50,7 +50,7 @@ def edges_by_definition(model, text):
 
 
 def all_paths(model, text):
-    """Each path as (sum, its edges), best first; among equals, as `n_best` says: by the starts from the end."""
+    """Each path as (sum, its edges), best first; equals as `n_best` says: by the starts, from the end."""
     edges = list(edges_by_definition(model, text))
     paths = [[]]
     done = []
@@ -158,7 +158,7 @@ def test_costs_and_log_probabilities_are_two_faces_of_one_model():
 
 
 def test_newest_tells_the_cheapest_path_from_every_shortcut():
-    """Greedy says newe s t, from the back n e west, fewest new est, multiplied six letters, dearest n e wes t."""
+    """Greedy: newe s t; backwards: n e west; fewest: new est; products: six letters; dearest: n e wes t."""
     singles = {"n": 1, "e": 1, "w": 1, "s": 1, "t": 2}
     model = Unigram.from_costs(singles | {"new": 5, "newe": 4, "est": 3, "wes": 6, "west": 5})
     assert model.segment("newest") == ["n", "e", "w", "est"]
@@ -312,7 +312,7 @@ def test_edges_say_where_and_what():
 
 
 def test_the_likelihood_of_a_long_text_is_exact_to_rounding():
-    """With p(a) = 1/2 and p(aa) = 1/4 the sum over all paths of n letters is F(n + 1) / 2^n, F Fibonacci's."""
+    """With p(a) = 1/2 and p(aa) = 1/4 the paths of n letters sum to F(n + 1) / 2^n, F Fibonacci's."""
     model = Unigram({"a": math.log(0.5), "aa": math.log(0.25)})
     before, fibonacci = 0, 1
     for _ in range(100_000):
