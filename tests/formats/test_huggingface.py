@@ -8,7 +8,8 @@ from dataclasses import fields
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import AddedToken, Regex
+from tokenizers import AddedToken as OracleAddedToken
+from tokenizers import Regex
 from tokenizers import Tokenizer as OracleTokenizer
 from tokenizers import decoders as oracle_decoders
 from tokenizers import models as oracle_models
@@ -18,10 +19,18 @@ from tokenizers import processors as oracle_processors
 
 import tokenlab
 from tokenlab import Tokenizer
-from tokenlab.errors import LostInConversionWarning, TokenizerJsonError, TokenLabError, UnknownFormatError
+from tokenlab.errors import (
+    LostAnswersError,
+    LostAnswersWarning,
+    LostExtrasWarning,
+    TokenizerJsonError,
+    TokenLabError,
+    UnknownFormatError,
+)
 from tokenlab.formats import huggingface
 from tokenlab.formats.huggingface import TABLE, read_document, write_document
 from tokenlab.pipeline import models
+from tokenlab.pipeline.added_tokens import AddedToken
 
 VOCAB = {"a": 0, "b": 1, "ab": 2, "[UNK]": 3, "<unk>": 4}
 BEHAVIORS = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
@@ -208,9 +217,9 @@ def test_padding_is_written_as_the_oracle_writes_it(length, multiple, direction)
 
 def test_added_tokens_are_written_as_the_oracle_writes_them():
     tokenizer = OracleTokenizer(oracle_models.WordLevel(VOCAB, "[UNK]"))
-    tokenizer.add_special_tokens(["[UNK]", AddedToken("<s>", lstrip=True, normalized=True)])
+    tokenizer.add_special_tokens(["[UNK]", OracleAddedToken("<s>", lstrip=True, normalized=True)])
     tokenizer.add_tokens(
-        [AddedToken("x", single_word=True), AddedToken("y z", rstrip=True, normalized=False)]
+        [OracleAddedToken("x", single_word=True), OracleAddedToken("y z", rstrip=True, normalized=False)]
     )
     file = json.loads(tokenizer.to_str())
     file["added_tokens"].reverse()
@@ -532,14 +541,20 @@ def test_a_saved_file_is_read_back_equal(tmp_path):
 
 
 def test_what_has_no_place_in_the_file_is_warned_about_and_strictly_refused():
-    tokenizer = tokenlab.Tokenizer(models.WordLevel({"a": 0}, "a"), chat_template="x")
-    with pytest.warns(LostInConversionWarning, match="chat_template"):
-        huggingface.write(tokenizer, strict=True)
-    tokenizer = tokenlab.Tokenizer(models.WordLevel({"a": 0}, "a"), prefix_ids=(0,))
-    with pytest.warns(LostInConversionWarning, match="prefix_ids"):
-        huggingface.write(tokenizer)
-    with pytest.raises(TokenizerJsonError, match="prefix_ids"):
-        huggingface.write(tokenizer, strict=True)
+    words = models.WordLevel({"a": 0}, "a")
+    with pytest.warns(LostExtrasWarning, match="chat_template"):
+        huggingface.write(Tokenizer(words, chat_template="x"), strict=True)
+    ordered = Tokenizer(words, added_tokens=(AddedToken(1, "b"),), control_ids=(1,))
+    with pytest.warns(LostAnswersWarning, match="control_ids"):
+        huggingface.write(ordered)
+    with pytest.raises(LostAnswersError, match="control_ids"):
+        huggingface.write(ordered, strict=True)
+
+
+def test_ids_in_front_are_written_as_a_template():
+    in_front = Tokenizer(models.WordLevel({"a": 0, "<s>": 1}, "a"), prefix_ids=(1,))
+    back = Tokenizer.from_bytes(huggingface.write(in_front, strict=True))
+    assert back.encode("a").ids == in_front.encode("a").ids == (1, 0)
 
 
 def test_a_component_of_ones_own_is_refused_in_writing():

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from types import NoneType
 from typing import Any, NoReturn
@@ -135,10 +135,7 @@ def _under(path: str, key: str) -> str:
 
 FLAG = _plain(bool, "true or false")
 TEXT = _plain(str, "a string")
-CHARACTER = _plain(str, "a string of one character", lambda value: len(value) == 1)
 COUNT = _plain(int, f"a whole number from 0 to {2**32 - 1}", lambda value: 0 <= value < 2**32)
-BEHAVIOR = _one_of("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
-DIRECTION = _one_of("Left", "Right")
 
 
 def _read_dropout(value: Any, path: str) -> float:
@@ -167,15 +164,15 @@ def _read_pair(value: Any, path: str) -> tuple[str, int]:
     return TEXT.read(value[0], f"{path}[0]"), COUNT.read(value[1], f"{path}[1]")
 
 
-def _read_template_piece(value: Any, path: str) -> TemplatePiece:
-    if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= _TEMPLATE_PIECES.keys():
+def _read_piece(value: Any, path: str) -> TemplatePiece:
+    if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= _PIECES.keys():
         _refuse(path, 'an object {"Sequence": ...} or {"SpecialToken": ...}', value)
     ((kind, fields),) = value.items()
-    piece: TemplatePiece = _TEMPLATE_PIECES[kind].read(fields, _under(path, kind))
+    piece: TemplatePiece = _PIECES[kind].read(fields, _under(path, kind))
     return piece
 
 
-_TEMPLATE_PIECES = {
+_PIECES = {
     "Sequence": _object(partial(TemplatePiece, "Sequence"), {"id": _one_of("A", "B"), "type_id": COUNT}),
     "SpecialToken": _object(partial(TemplatePiece, "SpecialToken"), {"id": TEXT, "type_id": COUNT}),
 }
@@ -197,26 +194,21 @@ def _read_vocabulary(value: Any, path: str) -> dict[str, int]:
     return value
 
 
-def _write_vocabulary(vocabulary: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(vocabulary.items(), key=lambda row: row[1]))
-
-
 def _read_merges(value: Any, path: str) -> tuple[tuple[str, str], ...]:
     """Read merges: all as pairs, or all as the older "left right", among which a comment may stand."""
     if not isinstance(value, list):
         _refuse(path, "a list of merges", value)
-    if value and isinstance(value[0], str):
-        merges = [merge.split(" ") if isinstance(merge, str) else () for merge in value]
-        kept = [not (isinstance(merge, str) and merge.startswith("#version")) for merge in value]
-        expected = "two tokens with one space between them"
-    else:
-        merges, kept, expected = value, [True] * len(value), "a list of two tokens"
+    as_text = bool(value) and isinstance(value[0], str)
     pairs = []
-    for place, (merge, keep) in enumerate(zip(merges, kept, strict=True)):
-        if keep:
-            if type(merge) is not list or [*map(type, merge)] != [str, str]:
-                _refuse(f"{path}[{place}]", expected, value[place])
-            pairs.append((merge[0], merge[1]))
+    for place, merge in enumerate(value):
+        pair = merge
+        if as_text:
+            if isinstance(merge, str) and merge.startswith("#version"):
+                continue
+            pair = merge.split(" ") if isinstance(merge, str) else None
+        if type(pair) is not list or [*map(type, pair)] != [str, str]:
+            _refuse(f"{path}[{place}]", "two tokens, spelled like those of the first merge", merge)
+        pairs.append((pair[0], pair[1]))
     return tuple(pairs)
 
 
@@ -240,18 +232,9 @@ def _read_strategy(value: Any, path: str) -> str | int:
     return "BatchLongest"
 
 
-PATTERN = Form(_read_pattern, lambda pattern: {"Regex" if pattern.regex else "String": pattern.text})
-BASE64 = Form(_read_base64, lambda data: base64.b64encode(data).decode())
-TOKEN_AND_ID = Form(_read_pair, list)
-TEMPLATE = _list(
-    Form(_read_template_piece, lambda piece: {piece.kind: _TEMPLATE_PIECES[piece.kind].write(piece)})
-)
 SPECIAL_TOKENS = Form(
     _read_special_tokens, lambda tokens: {name: _SPECIAL_TOKEN.write(tokens[name]) for name in sorted(tokens)}
 )
-VOCABULARY = Form(_read_vocabulary, _write_vocabulary)
-MERGES = Form(_read_merges, lambda merges: [list(pair) for pair in merges])
-SCORES = Form(_read_scores, lambda rows: [list(row) for row in rows])
 
 
 # The table: kind -> type tag -> component -> fields.
@@ -259,21 +242,36 @@ SCORES = Form(_read_scores, lambda rows: [list(row) for row in rows])
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One type of component.
+    """One type of component; its class says the fields, FORMS their forms.
 
     Args:
         component: its class.
-        forms: the form of each field by its name in the file, in the file's order.
         untagged: whether old files write it without a type, so that its required fields tell it.
-        names: what the class calls a field, where that is not its name in the file.
+        special: the form of a field that is not what FORMS says.
         upgrade: brings an older spelling to the present one.
     """
 
     component: type
-    forms: Mapping[str, Form]
     untagged: bool = False
-    names: Mapping[str, str] = field(default_factory=dict)
+    special: Mapping[str, Form] = field(default_factory=dict)
     upgrade: Callable[[dict[str, Any], str], None] | None = None
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The class's name of each field by its name in the file, in the file's order."""
+        return {
+            each.metadata.get("json", each.name): each.name for each in fields(self.component) if each.init
+        }
+
+    @property
+    def forms(self) -> dict[str, Form]:
+        """The form of each field by its name in the file."""
+        return {name: self.special.get(name) or FORMS[name] for name in self.names}
+
+    @property
+    def form(self) -> Form:
+        """The form of the whole."""
+        return _object(self.component, self.forms, self.names)
 
 
 def _upgrade_metaspace(fields: dict[str, Any], path: str) -> None:
@@ -301,18 +299,21 @@ def read_component(kind: str, value: Any, path: str) -> Any:
         _refuse(path, "an object with a type", value)
     if path.count("[") > DEEPEST_NESTING:
         _refuse(path, f"Sequences at most {DEEPEST_NESTING} deep", _Words("one more"))
-    fields = dict(value)
-    tag = fields.pop("type", None)
+    values = dict(value)
+    tag = values.pop("type", None)
     rows = TABLE[kind]
     if tag is None:
-        required = ((n, {f for f in r.forms if r.forms[f].default is _REQUIRED}) for n, r in rows.items())
-        tag = next((n for n, names in required if rows[n].untagged and names <= fields.keys()), None)
+        for name, row in rows.items():
+            required = {each for each, form in row.forms.items() if form.default is _REQUIRED}
+            if row.untagged and required <= values.keys():
+                tag = name
+                break
     if not isinstance(tag, str) or tag not in rows:
         _refuse(_under(path, "type"), "one of " + ", ".join(rows), _Words("nothing") if tag is None else tag)
     row = rows[tag]
     if row.upgrade is not None:
-        row.upgrade(fields, path)
-    return _object(row.component, row.forms, row.names).read(fields, path)
+        row.upgrade(values, path)
+    return row.form.read(values, path)
 
 
 def write_component(kind: str, component: Any) -> dict[str, Any]:
@@ -325,7 +326,7 @@ def write_component(kind: str, component: Any) -> dict[str, Any]:
         component = component.spelled_out() or component
     for tag, row in TABLE[kind].items():
         if type(component) is row.component:
-            return {"type": tag, **_object(row.component, row.forms, row.names).write(component)}
+            return {"type": tag, **row.form.write(component)}
     raise TokenizerJsonError(path=kind, expected="one of " + ", ".join(TABLE[kind]), found=repr(component))
 
 
@@ -333,111 +334,85 @@ def _components(kind: str) -> Form:
     return _list(Form(partial(read_component, kind), partial(write_component, kind)))
 
 
-_BYTE_LEVEL = {"add_prefix_space": FLAG, "trim_offsets": FLAG, "use_regex": FLAG.or_else(True)}
-_REPLACE = {"pattern": PATTERN, "content": TEXT}
-_METASPACE = {
-    "replacement": CHARACTER,
-    "prepend_scheme": _one_of("first", "never", "always").or_else("always"),
-    "split": FLAG.or_else(True),
+def _forms(form: Form, names: str) -> dict[str, Form]:
+    return dict.fromkeys(names.split(), form)
+
+
+FORMS = {
+    **_forms(
+        FLAG, "strip_left strip_right clean_text handle_chinese_chars lowercase individual_digits invert"
+    ),
+    **_forms(FLAG, "add_prefix_space trim_offsets cleanup single_word lstrip rstrip normalized special"),
+    **_forms(FLAG.or_else(True), "use_regex split"),
+    **_forms(FLAG.or_else(False), "fuse_unk byte_fallback ignore_merges"),
+    **_forms(_or_null(FLAG), "strip_accents"),
+    **_forms(TEXT, "prepend content unk_token prefix suffix pad_token continuing_subword_prefix"),
+    **_forms(_or_null(TEXT), "end_of_word_suffix"),
+    **_forms(COUNT, "id max_input_chars_per_word start stop max_length stride pad_id pad_type_id"),
+    **_forms(_or_null(COUNT), "unk_id pad_to_multiple_of"),
+    **_forms(
+        _one_of("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"), "behavior"
+    ),
+    **_forms(_one_of("Left", "Right"), "direction"),
+    **_forms(_plain(str, "a string of one character", lambda value: len(value) == 1), "replacement"),
+    **_forms(_one_of("first", "never", "always").or_else("always"), "prepend_scheme"),
+    **_forms(Form(_read_pair, list), "sep cls"),
+    **_forms(Form(_read_pattern, lambda it: {"Regex" if it.regex else "String": it.text}), "pattern"),
+    **_forms(Form(_read_base64, lambda it: base64.b64encode(it).decode()), "precompiled_charsmap"),
+    **_forms(Form(_read_vocabulary, lambda it: dict(sorted(it.items(), key=itemgetter(1)))), "vocab"),
+    **_forms(Form(_read_merges, lambda it: list(map(list, it))), "merges"),
+    **_forms(Form(_read_dropout, default=None), "dropout"),
+    **_forms(_list(Form(_read_piece, lambda it: {it.kind: _PIECES[it.kind].write(it)})), "single pair"),
+    **_forms(SPECIAL_TOKENS, "special_tokens"),
+    **_forms(_components("normalizer"), "normalizers"),
+    **_forms(_components("pre_tokenizer"), "pretokenizers"),
+    **_forms(_components("post_processor"), "processors"),
+    **_forms(_components("decoder"), "decoders"),
 }
-_CLS_SEP = {"sep": TOKEN_AND_ID, "cls": TOKEN_AND_ID}
+_OLD_BPE = _forms(_or_null(TEXT), "unk_token continuing_subword_prefix")
+_SCORES = {"vocab": Form(_read_scores, lambda it: list(map(list, it)))}
+
+
+def _rows(module: Any, tagged: str, untagged: str = "", **special: Row) -> dict[str, Row]:
+    rows = {name: Row(getattr(module, name)) for name in tagged.split()}
+    return {
+        **special,
+        **rows,
+        **{name: Row(getattr(module, name), untagged=True) for name in untagged.split()},
+    }
+
 
 TABLE: dict[str, dict[str, Row]] = {
-    "normalizer": {
-        "NFC": Row(normalizers.NFC, {}),
-        "NFD": Row(normalizers.NFD, {}),
-        "NFKC": Row(normalizers.NFKC, {}),
-        "NFKD": Row(normalizers.NFKD, {}),
-        "Lowercase": Row(normalizers.Lowercase, {}),
-        "StripAccents": Row(normalizers.StripAccents, {}),
-        "Strip": Row(normalizers.Strip, {"strip_left": FLAG, "strip_right": FLAG}, untagged=True),
-        "Prepend": Row(normalizers.Prepend, {"prepend": TEXT}, untagged=True),
-        "Replace": Row(normalizers.Replace, _REPLACE, untagged=True),
-        "BertNormalizer": Row(
-            normalizers.BertNormalizer,
-            {
-                "clean_text": FLAG,
-                "handle_chinese_chars": FLAG,
-                "strip_accents": _or_null(FLAG),
-                "lowercase": FLAG,
-            },
-            untagged=True,
+    "normalizer": _rows(
+        normalizers,
+        "NFC NFD NFKC NFKD Lowercase StripAccents",
+        "Strip Prepend Replace BertNormalizer Precompiled Sequence",
+    ),
+    "pre_tokenizer": _rows(
+        pre_tokenizers,
+        "ByteLevel Whitespace WhitespaceSplit Digits Split BertPreTokenizer Sequence",
+        Punctuation=Row(
+            pre_tokenizers.Punctuation, special={"behavior": FORMS["behavior"].or_else("Isolated")}
         ),
-        "Precompiled": Row(normalizers.Precompiled, {"precompiled_charsmap": BASE64}, untagged=True),
-        "Sequence": Row(normalizers.Sequence, {"normalizers": _components("normalizer")}, untagged=True),
-    },
-    "pre_tokenizer": {
-        "ByteLevel": Row(pre_tokenizers.ByteLevel, _BYTE_LEVEL),
-        "Whitespace": Row(pre_tokenizers.Whitespace, {}),
-        "WhitespaceSplit": Row(pre_tokenizers.WhitespaceSplit, {}),
-        "Punctuation": Row(pre_tokenizers.Punctuation, {"behavior": BEHAVIOR.or_else("Isolated")}),
-        "Digits": Row(pre_tokenizers.Digits, {"individual_digits": FLAG}),
-        "Metaspace": Row(
-            pre_tokenizers.Metaspace, _METASPACE, names={"split": "split_words"}, upgrade=_upgrade_metaspace
-        ),
-        "Split": Row(pre_tokenizers.Split, {"pattern": PATTERN, "behavior": BEHAVIOR, "invert": FLAG}),
-        "BertPreTokenizer": Row(pre_tokenizers.BertPreTokenizer, {}),
-        "Sequence": Row(pre_tokenizers.Sequence, {"pretokenizers": _components("pre_tokenizer")}),
-    },
-    "model": {
-        "BPE": Row(
-            models.BPE,
-            {
-                "dropout": Form(_read_dropout, default=None),
-                "unk_token": _or_null(TEXT),
-                "continuing_subword_prefix": _or_null(TEXT),
-                "end_of_word_suffix": _or_null(TEXT),
-                "fuse_unk": FLAG.or_else(False),
-                "byte_fallback": FLAG.or_else(False),
-                "ignore_merges": FLAG.or_else(False),
-                "vocab": VOCABULARY,
-                "merges": MERGES,
-            },
-            untagged=True,
-        ),
-        "WordPiece": Row(
-            models.WordPiece,
-            {
-                "unk_token": TEXT,
-                "continuing_subword_prefix": TEXT,
-                "max_input_chars_per_word": COUNT,
-                "vocab": VOCABULARY,
-            },
-            untagged=True,
-        ),
-        "WordLevel": Row(models.WordLevel, {"vocab": VOCABULARY, "unk_token": TEXT}, untagged=True),
-        "Unigram": Row(
-            models.Unigram,
-            {"unk_id": _or_null(COUNT), "vocab": SCORES, "byte_fallback": FLAG.or_else(False)},
-            untagged=True,
-        ),
-    },
-    "post_processor": {
-        "RobertaProcessing": Row(
-            post_processors.RobertaProcessing,
-            {**_CLS_SEP, "trim_offsets": FLAG, "add_prefix_space": FLAG},
-            untagged=True,
-        ),
-        "BertProcessing": Row(post_processors.BertProcessing, _CLS_SEP, untagged=True),
-        "ByteLevel": Row(post_processors.ByteLevel, _BYTE_LEVEL),
-        "TemplateProcessing": Row(
-            post_processors.TemplateProcessing,
-            {"single": TEMPLATE, "pair": TEMPLATE, "special_tokens": SPECIAL_TOKENS},
-            untagged=True,
-        ),
-        "Sequence": Row(post_processors.Sequence, {"processors": _components("post_processor")}),
-    },
-    "decoder": {
-        "ByteLevel": Row(decoders.ByteLevel, _BYTE_LEVEL),
-        "ByteFallback": Row(decoders.ByteFallback, {}),
-        "Metaspace": Row(decoders.Metaspace, _METASPACE, upgrade=_upgrade_metaspace),
-        "WordPiece": Row(decoders.WordPiece, {"prefix": TEXT, "cleanup": FLAG}, untagged=True),
-        "BPEDecoder": Row(decoders.BPEDecoder, {"suffix": TEXT}, untagged=True),
-        "Fuse": Row(decoders.Fuse, {}),
-        "Replace": Row(decoders.Replace, _REPLACE, untagged=True),
-        "Strip": Row(decoders.Strip, {"content": CHARACTER, "start": COUNT, "stop": COUNT}, untagged=True),
-        "Sequence": Row(decoders.Sequence, {"decoders": _components("decoder")}),
-    },
+        Metaspace=Row(pre_tokenizers.Metaspace, upgrade=_upgrade_metaspace),
+    ),
+    "model": _rows(
+        models,
+        "",
+        "WordPiece WordLevel",
+        BPE=Row(models.BPE, untagged=True, special=_OLD_BPE),
+    )
+    | {"Unigram": Row(models.Unigram, untagged=True, special=_SCORES)},
+    "post_processor": _rows(
+        post_processors, "ByteLevel Sequence", "RobertaProcessing BertProcessing TemplateProcessing"
+    ),
+    "decoder": _rows(
+        decoders,
+        "ByteLevel ByteFallback Fuse Sequence",
+        "WordPiece BPEDecoder Replace",
+        Metaspace=Row(decoders.Metaspace, upgrade=_upgrade_metaspace),
+        Strip=Row(decoders.Strip, untagged=True, special={"content": FORMS["replacement"]}),
+    ),
 }
 
 
@@ -445,34 +420,11 @@ def _component(kind: str) -> Form:
     return _or_null(Form(partial(read_component, kind), partial(write_component, kind)))
 
 
-_ADDED_TOKEN = _object(
-    AddedToken,
-    {
-        "id": COUNT,
-        "content": TEXT,
-        **dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), FLAG),
-    },
-)
-_TRUNCATION = _object(
-    Truncation,
-    {
-        "direction": DIRECTION.or_else("Right"),
-        "max_length": COUNT,
-        "strategy": _one_of("LongestFirst", "OnlyFirst", "OnlySecond"),
-        "stride": COUNT,
-    },
-)
-_PADDING = _object(
-    Padding,
-    {
-        "strategy": Form(_read_strategy, lambda value: value if isinstance(value, str) else {"Fixed": value}),
-        "direction": DIRECTION,
-        "pad_to_multiple_of": _or_null(COUNT),
-        "pad_id": COUNT,
-        "pad_type_id": COUNT,
-        "pad_token": TEXT,
-    },
-)
+_STRATEGIES = {"strategy": _one_of("LongestFirst", "OnlyFirst", "OnlySecond")}
+_LENGTHS = {"strategy": Form(_read_strategy, lambda it: it if isinstance(it, str) else {"Fixed": it})}
+_TRUNCATION = Row(Truncation, special={**_STRATEGIES, "direction": FORMS["direction"].or_else("Right")}).form
+_PADDING = Row(Padding, special=_LENGTHS).form
+_ADDED_TOKEN = Row(AddedToken).form
 _DOCUMENT = {
     "version": _one_of(VERSION).or_else(VERSION),
     "truncation": _or_null(_TRUNCATION),

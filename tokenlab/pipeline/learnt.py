@@ -87,15 +87,15 @@ def _(tokenizer: BpeTokenizer) -> Tokenizer:
 def _(tokenizer: Unigram) -> Tokenizer:
     pieces = [row for row in tokenizer.log_probabilities.items() if row[1] > float("-inf")]
     lowest = min((score for _, score in pieces), default=0.0)
-    # In tokenizer.json an unknown character costs ten less than the lowest score, so the score of the unknown
-    # token says what it shall cost, if that is lower than all others.
+    # In tokenizer.json an unknown character costs ten less than the lowest score, so the score of the
+    # unknown token says what it shall cost, if that is lower than all others.
     price = tokenizer.unknown_log_probability
     score = lowest if price is None else price + UNKNOWN_PENALTY
     if score > lowest or not tokenizer.fuse_unknown or score == float("-inf"):
         raise ComponentError(
             component="Unigram",
             field="unknown_log_probability",
-            expected=f"at most {lowest - UNKNOWN_PENALTY}, and fused unknown characters, as in tokenizer.json",
+            expected=f"at most {lowest - UNKNOWN_PENALTY}, and unknown characters fused",
             found=f"{price}, " + ("fused" if tokenizer.fuse_unknown else "not fused"),
         )
     fuse: decoders.Decoder = decoders.Fuse()
