@@ -50,41 +50,46 @@ _LINE_ENDS = {r"\s*[\r\n]+", r"\s*[\r\n]", "\\s*[\r\n]+"}
 _SPACES = {r"\s+", r"\s"}
 _KNOWN = _ORDINARY | _WITH_LINE_ENDS | _LINE_ENDS | _SPACES
 
-_SPACE, _VISIBLE = f"[{WHITE_SPACE}]", f"[^{WHITE_SPACE}]"
 
 
 class Chunker(NamedTuple):
     """How to cut text into chunks."""
 
     chunk: re.Pattern[str]
+    ascii_chunk: re.Pattern[str]  # the same on ASCII text, and quicker
     edge: re.Pattern[str]  # where a chunk surely begins
 
-    def blocks(self, text: str, start: int = 0) -> Iterator[list[str]]:
-        """Yield the chunks of `text` from `start` on, some thousand at a time; joined, they are the text."""
+    def blocks(self, text: str) -> Iterator[list[str]]:
+        """Yield the chunks of a text, some thousand at a time; joined, they are the text."""
+        start = 0
         while start < len(text):
             found = self.edge.search(text, start + _BLOCK)
             end = found.start() if found else len(text)
-            yield self.chunk.findall(text[start:end])
+            block = text[start:end]
+            yield (self.ascii_chunk if block.isascii() else self.chunk).findall(block)
             start = end
 
 
-_BLOCK = 1 << 15
-_EDGE = re.compile(rf"(?<={_VISIBLE})(?![\r\n]){_SPACE}")
-WORDS = Chunker(re.compile(f"{_SPACE}*{_VISIBLE}+|{_SPACE}+"), _EDGE)
+_BLOCK = 1 << 16
+
+
+def _chunker(form: str) -> Chunker:
+    everywhere = form.replace(r"\S", f"[^{WHITE_SPACE}]").replace(r"\s", f"[{WHITE_SPACE}]")
+    edge = re.compile(rf"(?<=[^{WHITE_SPACE}])(?![\r\n])[{WHITE_SPACE}]")
+    return Chunker(re.compile(everywhere), re.compile(form, re.ASCII), edge)
+
+
+WORDS = _chunker(r"\s*\S++|\s+")
 """A chunk is the visible characters up to white space, and the white space before them."""
-LINES = Chunker(
-    re.compile(
-        rf"{_SPACE}*{_VISIBLE}+(?:[\r\n]+/{_VISIBLE}*)*(?:[\r\n]+(?:{_SPACE}*[\r\n])?)?|{_SPACE}+"
-    ),
-    _EDGE,
-)
+LINES = _chunker(r"\s*\S++(?:[\r\n]++/\S*+)*(?:[\r\n]++(?:\s*[\r\n])?)?|\s+")
 """The same, but line ends, up to the last of them, belong to the visible character before them."""
 
 
 def before(characters: str) -> Chunker:
     """Return the chunker that cuts before each run of certain characters."""
     inside, outside = f"[{re.escape(characters)}]", f"[^{re.escape(characters)}]"
-    return Chunker(re.compile(f"{inside}*{outside}+|{inside}+"), re.compile(f"(?<={outside}){inside}"))
+    chunk = re.compile(f"{inside}*{outside}++|{inside}+")
+    return Chunker(chunk, chunk, re.compile(f"(?<={outside}){inside}"))
 
 
 @lru_cache(maxsize=256)

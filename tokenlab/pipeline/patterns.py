@@ -51,6 +51,8 @@ class Pattern:
         """
         if self.regex or not self.text:
             return find_regex(self.text, text)
+        if self.text not in text:
+            return []
         return [found.span() for found in re.finditer(re.escape(self.text), text)]
 
 
@@ -59,8 +61,8 @@ def find_regex(pattern: str, text: str) -> list[tuple[int, int]]:
 
     As in Oniguruma's binding, no match is found in an empty text, and none that is empty right after another one.
     """
-    if is_known(pattern):
-        return [found.span() for found in _quickest(pattern, text).finditer(text)]
+    if known := _known(pattern):
+        return [found.span() for found in known[text.isascii()].finditer(text)]
     expression = compiled(pattern)
     seconds = SECONDS + SECONDS_PER_CHARACTER * len(text)
     try:
@@ -74,22 +76,21 @@ def find_regex(pattern: str, text: str) -> list[tuple[int, int]]:
 
 def find_texts(pattern: str, text: str) -> list[str] | None:
     """Return the pieces of a text that a known pattern isolates, or None where it takes `find_regex` to tell."""
-    if not is_known(pattern):
-        return None
-    pieces: list[str] = _quickest(pattern, text).findall(text)
+    known = _known(pattern)
+    pieces: list[str] = known[text.isascii()].findall(text) if known else []
     return pieces if sum(map(len, pieces)) == len(text) else None
 
 
-def _quickest(pattern: str, text: str) -> Any:
-    return _ascii(pattern) if text.isascii() else compiled(pattern)
-
-
 @lru_cache(maxsize=64)
-def _ascii(pattern: str) -> re.Pattern[str]:
+def _known(pattern: str) -> tuple[Any, re.Pattern[str]] | None:
+    """Return a known pattern's expressions for any text and for ASCII text, None for any other pattern."""
+    if not is_known(pattern):
+        return None
+
     def members(escape: str) -> str:
         return "".join(filter(compiled(escape).fullmatch, map(chr, range(128))))
 
-    return re.compile(to_ascii(pattern, members), re.ASCII)
+    return compiled(pattern), re.compile(to_ascii(pattern, members), re.ASCII)
 
 
 def _with_empty_matches(expression: Any, text: str, seconds: float) -> Iterator[tuple[int, int]]:

@@ -39,6 +39,10 @@ class PreTokenizer:
         """Return the pieces of a text that does not begin the input, without their spans."""
         return [piece.text for piece in self.pre_tokenize(AlignedText.of(text, origin=1))]
 
+    def pieces_of(self, texts: list[str]) -> list[str]:
+        """Return the pieces of several texts, one after the other."""
+        return [piece for text in texts for piece in self.pieces(text)]
+
     def chunker(self) -> Chunker | None:
         """Return how text can be cut beforehand without a change to the pieces, None: not at all."""
         return None
@@ -46,6 +50,11 @@ class PreTokenizer:
     @property
     def looks_at_origin(self) -> bool:
         """Whether text is treated otherwise where the input begins."""
+        return False
+
+    @property
+    def keeps_length(self) -> bool:
+        """Whether the pieces of an ASCII text have its characters, one for one and in order."""
         return False
 
     def split(self, text: str) -> list[tuple[str, Span]]:
@@ -139,6 +148,10 @@ class Split(PreTokenizer):
         return chunker_of(self.pattern.text) if self._isolates else None
 
     @property
+    def keeps_length(self) -> bool:
+        return self.behavior != "Removed"
+
+    @property
     def _isolates(self) -> bool:
         return self.pattern.regex and self.behavior == "Isolated" and not self.invert
 
@@ -174,8 +187,17 @@ class ByteLevel(PreTokenizer):
         found = (find_texts(GPT2_PATTERN, text) if self.use_regex else None) or ([text] if text else [])
         return [piece.translate(TO_BYTE_ALPHABET) for piece in found]
 
+    def pieces_of(self, texts: list[str]) -> list[str]:
+        if self.use_regex or self.add_prefix_space:
+            return PreTokenizer.pieces_of(self, texts)
+        return [text.translate(TO_BYTE_ALPHABET) for text in texts]
+
     def chunker(self) -> Chunker | None:
         return WORDS if self.use_regex and not self.add_prefix_space else None
+
+    @property
+    def keeps_length(self) -> bool:
+        return not self.add_prefix_space
 
 
 TO_BYTE_ALPHABET = CharacterTable(lambda character: to_byte_alphabet(character.encode()))
@@ -282,6 +304,10 @@ class Punctuation(PreTokenizer):
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         return _cut_at(aligned, "P", self.behavior)
 
+    @property
+    def keeps_length(self) -> bool:
+        return self.behavior != "Removed"
+
 
 @dataclass(frozen=True, slots=True)
 class Digits(PreTokenizer):
@@ -295,6 +321,10 @@ class Digits(PreTokenizer):
 
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         return _cut_at(aligned, "N", "Isolated" if self.individual_digits else "Contiguous")
+
+    @property
+    def keeps_length(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +358,7 @@ class Sequence(PreTokenizer):
     def pieces(self, text: str) -> list[str]:
         pieces = [text] if text else []
         for pre_tokenizer in self.pretokenizers:
-            pieces = [part for piece in pieces for part in pre_tokenizer.pieces(piece)]
+            pieces = pre_tokenizer.pieces_of(pieces)
         return pieces
 
     def chunker(self) -> Chunker | None:
@@ -344,6 +374,10 @@ class Sequence(PreTokenizer):
     @property
     def looks_at_origin(self) -> bool:
         return any(pre_tokenizer.looks_at_origin for pre_tokenizer in self.pretokenizers)
+
+    @property
+    def keeps_length(self) -> bool:
+        return all(pre_tokenizer.keeps_length for pre_tokenizer in self.pretokenizers)
 
 
 def _is_neutral(pre_tokenizer: PreTokenizer) -> bool:

@@ -140,7 +140,7 @@ class Tokenizer:
             "_normalized": normalized_finder(self.added_tokens, self.normalizer),
             "_chunker": self.pre_tokenizer.chunker() if self.pre_tokenizer else None,
             "_piece_tokens": models.PieceCache(self.model.tokenize),  # type: ignore[arg-type]
-            "_chunk_ids": models.PieceCache(self._ids_of_chunk),
+            "_chunk_ids": models.PieceCache(self._ids_of_chunk, 1 << 17),
             "_chunk_columns": models.PieceCache(self._columns_of_chunk),  # type: ignore[arg-type]
         }
         for name, value in derived.items():
@@ -232,9 +232,11 @@ class Tokenizer:
                 for chunks in self._chunker.blocks(part.text):
                     ids.extend(chain.from_iterable(map(self._chunk_ids.__getitem__, chunks)))
 
-    def _ids_of_chunk(self, chunk: str) -> list[int]:
+    def _ids_of_chunk(self, chunk: str) -> Iterable[int]:
         assert self.pre_tokenizer is not None
-        return self.model.encode_pieces(self.pre_tokenizer.pieces(chunk))
+        pieces = self.pre_tokenizer.pieces(chunk)
+        encode = self.model.encode_ids
+        return encode(pieces[0]) if len(pieces) == 1 else chain.from_iterable(map(encode, pieces))
 
     def encode_parts(
         self, parts: Iterable[str | ControlToken | AddedToken], *, add_special_tokens: bool = False
@@ -331,6 +333,18 @@ class Tokenizer:
     def _columns_of_chunk(self, chunk: str) -> tuple[Any, ...]:
         """Return IDs, tokens, (first, last) character, word of each, and the count of words."""
         assert self.pre_tokenizer is not None
+        if chunk.isascii() and self.pre_tokenizer.keeps_length:
+            ids, tokens, spans, words = columns = [], [], [], []
+            start = 0
+            pieces = self.pre_tokenizer.pieces(chunk)
+            for word, piece in enumerate(pieces):
+                for token_id, token, first, end in self._piece_tokens[piece]:
+                    ids.append(token_id)
+                    tokens.append(token)
+                    spans.append((start + first, start + end - 1))
+                    words.append(word)
+                start += len(piece)
+            return *map(tuple, columns), len(pieces)
         columns = _Columns([], [], [], [])
         fragments = map(Fragment, self.pre_tokenizer.pre_tokenize(AlignedText.of(chunk, origin=1)))
         count = self._add_columns(columns, fragments, 0)
