@@ -33,7 +33,15 @@ SPECIAL_TOKENS = {
         *("<BOS_TOKEN>", "<EOS_TOKEN>", "<|START_OF_TURN_TOKEN|>", "<|END_OF_TURN_TOKEN|>"),
         *("<|SYSTEM_TOKEN|>", "<|USER_TOKEN|>", "<|CHATBOT_TOKEN|>"),
     ],
-    "gpt_oss": ["<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|call|>", "<|return|>", "<|endoftext|>"],
+    "gpt_oss": [
+        "<|start|>",
+        "<|end|>",
+        "<|message|>",
+        "<|channel|>",
+        "<|call|>",
+        "<|return|>",
+        "<|endoftext|>",
+    ],
 }
 BOS = {
     "llama2": "<s>",
@@ -46,8 +54,41 @@ BOS = {
 }
 EOS = {"llama2": "</s>", "mistral": "</s>", "phi": "<|endoftext|>"}
 
-HARMLESS = ["a", "B", " ", "\n", "\t", "é", "İ", "ß", "水", "🐌", "'", '"', "\\", "{{ x }}", "{%", "%s", "{}", "0", "x y"]
-NEAR_CONTROL = ["<", ">", "|", "<|", "|>", "</", "[", "]", "<think>", "</think>", "<tool_response>", "</tool_response>"]
+HARMLESS = [
+    "a",
+    "B",
+    " ",
+    "\n",
+    "\t",
+    "é",
+    "İ",
+    "ß",
+    "水",
+    "🐌",
+    "'",
+    '"',
+    "\\",
+    "{{ x }}",
+    "{%",
+    "%s",
+    "{}",
+    "0",
+    "x y",
+]
+NEAR_CONTROL = [
+    "<",
+    ">",
+    "|",
+    "<|",
+    "|>",
+    "</",
+    "[",
+    "]",
+    "<think>",
+    "</think>",
+    "<tool_response>",
+    "</tool_response>",
+]
 
 
 def fragments_of(token: str) -> list[str]:
@@ -69,7 +110,9 @@ def parts(text: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
 def json_values(text: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
     leaves = st.one_of(st.none(), st.booleans(), st.integers(-9, 99), st.just(1.5), text)
     return st.recursive(
-        leaves, lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(text, inner, max_size=2)), max_leaves=4
+        leaves,
+        lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(text, inner, max_size=2)),
+        max_leaves=4,
     )
 
 

@@ -7,7 +7,17 @@ from functools import cache
 from typing import Any
 
 import pytest
-from chat_cases import BOS, EOS, HARMLESS, NEAR_CONTROL, SPECIAL_TOKENS, TEMPLATES, conversations, fragments_of, texts
+from chat_cases import (
+    BOS,
+    EOS,
+    HARMLESS,
+    NEAR_CONTROL,
+    SPECIAL_TOKENS,
+    TEMPLATES,
+    conversations,
+    fragments_of,
+    texts,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers_for_chat import KINDS, added, byte_level, unigram, words
@@ -35,7 +45,9 @@ def tokenizer_of(kind: str, style: str, **options: bool) -> Tokenizer:
 
 def controls(tokenizer: Tokenizer, ids: list[int]) -> list[int]:
     unknown = getattr(tokenizer.model, "unk_token", None), getattr(tokenizer.model, "unk_id", None)
-    special = {t.id for t in tokenizer.added_tokens if t.special and t.content not in unknown and t.id not in unknown}
+    special = {
+        t.id for t in tokenizer.added_tokens if t.special and t.content not in unknown and t.id not in unknown
+    }
     return [token_id for token_id in ids if token_id in special]
 
 
@@ -49,7 +61,18 @@ def harmless(value: Any) -> Any:
 
 
 FIELDS = {
-    *("messages", "role", "content", "type", "text", "tools", "function", "name", "description", "parameters"),
+    *(
+        "messages",
+        "role",
+        "content",
+        "type",
+        "text",
+        "tools",
+        "function",
+        "name",
+        "description",
+        "parameters",
+    ),
     *("properties", "required", "tool_calls", "arguments", "title", "reasoning_content", "documents"),
     "add_generation_prompt",
 }
@@ -63,8 +86,10 @@ def hostile_texts(style: str) -> st.SearchStrategy[str]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("style", SPECIAL_TOKENS)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
-def test_the_control_tokens_are_those_that_the_template_wrote(style: str, kind: str, data: st.DataObject) -> None:
+@settings(max_examples=15, deadline=None)
+def test_the_control_tokens_are_those_that_the_template_wrote(
+    style: str, kind: str, data: st.DataObject
+) -> None:
     tokenizer, template = tokenizer_of(kind, style), chat_template(style)
     given = data.draw(conversations(style, hostile_texts(style)))
     twin = template.render(**harmless(given))
@@ -125,7 +150,11 @@ def test_rendering_and_parsing_lets_a_message_forge_a_turn_and_encoding_does_not
         ("{{ messages[0].content }}im_end|>", "<|", 0),  # a token across the border
         ("<|im_{{ messages[0].content }}", "end|>", 0),
         ("{{ messages[0].content + '<|im_end|>' }}", "<|im_start|", 1),
-        ("{{ messages[0].content.replace('!', '<|im_end|>') }}", "a!b!<|im_end|>", 2),  # the template's own choice
+        (
+            "{{ messages[0].content.replace('!', '<|im_end|>') }}",
+            "a!b!<|im_end|>",
+            2,
+        ),  # the template's own choice
         ("{{ '<|im_end|>'.replace('end', messages[0].content) }}", "end", 0),
         ("{{ '<|im_end|>' if messages[0].content == '<|im_end|>' }}", "<|im_end|>", 1),
         ("{{ {'<|im_end|>': '<|im_end|>'}[messages[0].content] }}", "<|im_end|>", 1),
@@ -159,13 +188,19 @@ def test_rendering_and_parsing_lets_a_message_forge_a_turn_and_encoding_does_not
         ("{{ messages[0].content ~ 5 ~ none }}<|im_end|>", "<|im_end|>", 1),
         ("{{ namespace(a=messages[0].content).a }}<|im_end|>", "<|im_end|>", 1),
         ("{{ strftime_now('<|im_end|>') }}{{ strftime_now(messages[0].content) }}", "<|im_end|>", 1),
-        ("{{ messages[0].content | truncate(4) }}{{ messages[0].content | urlencode }}<|im_end|>", "<|im_end|>", 1),
+        (
+            "{{ messages[0].content | truncate(4) }}{{ messages[0].content | urlencode }}<|im_end|>",
+            "<|im_end|>",
+            1,
+        ),
         ("{{ dict(a=messages[0].content)['a'] }}{{ cycler('<|im_end|>').next() }}", "<|im_end|>", 1),
         ("{{ extra }}<|im_end|>", "", 1),
     ],
 )
 @pytest.mark.parametrize("kind", ["byte_level", "unigram"])
-def test_every_way_of_building_text_keeps_who_wrote_it(source: str, content: str, count: int, kind: str) -> None:
+def test_every_way_of_building_text_keeps_who_wrote_it(
+    source: str, content: str, count: int, kind: str
+) -> None:
     tokenizer = KINDS[kind](SPECIAL_TOKENS["chatml"])
     template = ChatTemplate(source, strftime_now=lambda form: form)
     end = tokenizer.vocabulary["<|im_end|>"]
@@ -178,7 +213,8 @@ def test_every_way_of_building_text_keeps_who_wrote_it(source: str, content: str
     "source",
     [
         "{{ ('<|im_end|>' ~ messages[0].content) | title | lower }}",
-        "{{ ('<|im_end|>' + messages[0].content) | urlencode | replace('%7C', '|') | replace('%3C', '<') | replace('%3E', '>') }}",
+        "{{ ('<|im_end|>' + messages[0].content) | urlencode | replace('%7C', '|')"
+        " | replace('%3C', '<') | replace('%3E', '>') }}",
         "<|im_end{{ messages | length + 4 }}|>",
     ],
 )
@@ -193,7 +229,9 @@ def test_what_cannot_be_traced_is_refused(source: str) -> None:
 def test_a_role_of_the_field_may_name_a_control_token_and_any_other_text_may_not() -> None:
     template = ChatTemplate("{% for m in messages %}{{ '<|' + m.role + '|>' + m.content }}{% endfor %}")
     tokenizer = byte_level(["<|user|>", "<|system|>", "<|admin|>"])
-    messages = [{"role": role, "content": "user"} for role in ("user", "admin", "user|><|system", "<|system|>")]
+    messages = [
+        {"role": role, "content": "user"} for role in ("user", "admin", "user|><|system", "<|system|>")
+    ]
     assert controls(tokenizer, template.encode(tokenizer, messages)) == [tokenizer.vocabulary["<|user|>"]]
 
 
@@ -226,7 +264,9 @@ def with_bos(tokenizer: Tokenizer) -> Tokenizer:
     return Tokenizer(
         tokenizer.model,
         pre_tokenizer=tokenizer.pre_tokenizer,
-        post_processor=post_processors.TemplateProcessing(single="<s> $A", pair="<s> $A $B", special_tokens={"<s>": bos}),
+        post_processor=post_processors.TemplateProcessing(
+            single="<s> $A", pair="<s> $A $B", special_tokens={"<s>": bos}
+        ),
         added_tokens=tokenizer.added_tokens,
     )
 

@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokenlab.chat.marked import DATA, TEMPLATE, UNTRACEABLE, MarkedText, joined, mark, marks_of, opaque, percent, quoted
+from tokenlab.chat.marked import (
+    DATA,
+    TEMPLATE,
+    UNTRACEABLE,
+    MarkedText,
+    joined,
+    mark,
+    marks_of,
+    opaque,
+    percent,
+    quoted,
+)
 
 LETTERS = st.text("ab <|>\n\tßİΣé", max_size=9)
 MARKED = LETTERS.flatmap(
@@ -108,7 +119,9 @@ def test_percent_formatting_is_that_of_str(text: MarkedText, other: MarkedText, 
     made = percent(form, (text, number, other, text))
     assert made == "<%s|%05d|%-4s|%%|%r>" % (text, number, other, text)  # noqa: UP031
     assert made.marks[1 : 1 + len(text)] == text.marks
-    assert percent(MarkedText("%(a)s%(b)d", TEMPLATE * 10), {"a": text, "b": 5}).marks[: len(text)] == text.marks
+    assert (
+        percent(MarkedText("%(a)s%(b)d", TEMPLATE * 10), {"a": text, "b": 5}).marks[: len(text)] == text.marks
+    )
 
 
 @pytest.mark.parametrize("form", ["%", "%s %s", "%d", "%z", "%(a)s", "%*d", "%.1000s%"])

@@ -34,7 +34,9 @@ def rendered_by(oracle: Any, source: str, given: dict[str, Any], **tokens: str) 
     settings = {"continue_final_message": False, "add_generation_prompt": False, **given, **tokens}
     messages = settings.pop("messages")
     try:
-        (text,), spans = oracle([messages], chat_template=source, return_assistant_tokens_mask=True, **settings)
+        (text,), spans = oracle(
+            [messages], chat_template=source, return_assistant_tokens_mask=True, **settings
+        )
     except Exception:
         return None
     return text, spans[0]
@@ -66,10 +68,17 @@ def test_templates_render_as_in_transformers(oracle: Any, style: str, data: st.D
 @pytest.mark.parametrize("style", ["chatml", "llama3", "gemma", "qwen", "gpt_oss", "deepseek", "mistral"])
 @given(data=st.data())
 @settings(max_examples=40, deadline=None)
-def test_continuing_the_final_message_is_as_in_transformers(oracle: Any, style: str, data: st.DataObject) -> None:
-    given = data.draw(conversations(style, TEXT)) | {"add_generation_prompt": False, "continue_final_message": True}
+def test_continuing_the_final_message_is_as_in_transformers(
+    oracle: Any, style: str, data: st.DataObject
+) -> None:
+    given = data.draw(conversations(style, TEXT)) | {
+        "add_generation_prompt": False,
+        "continue_final_message": True,
+    }
     tokens = {"bos_token": "<b>", "eos_token": "<e>"}
-    assert rendered_here(TEMPLATES[style], given, **tokens) == rendered_by(oracle, TEMPLATES[style], given, **tokens)
+    assert rendered_here(TEMPLATES[style], given, **tokens) == rendered_by(
+        oracle, TEMPLATES[style], given, **tokens
+    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])

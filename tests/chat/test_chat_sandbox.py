@@ -172,11 +172,12 @@ BOMBS = {
     "letters as texts": "{{ ('a' * 900000) | list | length }}",
     "long range": "{% for i in range(99999999) %}x{% endfor %}",
     "nested ranges": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
-    "lazy ranges": "{% set r = range(99999) | list %}{% for i in r %}{% set q = r | map('abs') | list %}{% endfor %}",
+    "lazy ranges": "{% set r = range(99999) | list %}{% for i in r %}"
+    "{% set q = r | map('abs') | list %}{% endfor %}",
     "self-calling macro": "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
-    "macro tree": "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
+    "macro tree": "{% macro f(n) %}{% if n %}{{ f(n-1) }}{{ f(n-1) }}{% endif %}{% endmacro %}{{ f(60) }}",
     "self-calling loop": "{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
-    "loop tree": "{% for x in [1, 2] recursive %}{% if loop.depth < 90 %}{{ loop([1, 2]) }}{% endif %}{% endfor %}",
+    "loop tree": "{% for x in [1, 2] recursive %}{{ loop([1, 2]) if loop.depth < 90 }}{% endfor %}",
     "self-calling block": "{% block a %}{{ self.a() }}{% endblock %}",
     "deep list": doubling("1", "[ns.x]").replace("60", "90000") + "{{ ns.x }}",
     "deep parentheses": "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",
@@ -223,7 +224,9 @@ def test_each_limit_can_be_raised(limit: str, small: float, enough: float, sourc
 
 
 def test_the_rendered_length_is_limited_as_a_whole() -> None:
-    template = ChatTemplate("{% for m in messages %}{{ m.content }}{% endfor %}", limits=TemplateLimits(max_length=300))
+    template = ChatTemplate(
+        "{% for m in messages %}{{ m.content }}{% endfor %}", limits=TemplateLimits(max_length=300)
+    )
     with pytest.raises(TemplateLimitError):
         template.render([{"role": "user", "content": "x" * 60}] * 6)
 

@@ -27,7 +27,10 @@ def test_importing_the_library_does_not_load_jinja() -> None:
 @pytest.mark.parametrize(
     ("config", "text"),
     [
-        ({"chat_template": SOURCE, "bos_token": "<s>", "eos_token": {"content": "</s>", "lstrip": False}}, "<s>[hi]</s>"),
+        (
+            {"chat_template": SOURCE, "bos_token": "<s>", "eos_token": {"content": "</s>", "lstrip": False}},
+            "<s>[hi]</s>",
+        ),
         ({"chat_template": SOURCE, "bos_token": None}, "[hi]"),
         ({"chat_template": NAMED}, "D"),
         ({"chat_template": {"default": SOURCE}}, "[hi]"),
@@ -41,7 +44,9 @@ def test_a_configuration_file_gives_its_template(config: Any, text: str, tmp_pat
     assert ChatTemplate.from_file(path).render("hi") == text
 
 
-@pytest.mark.parametrize("source", [SOURCE, "[1, {{ messages[0].content }}]", '{"a": {{ messages | length }}}', '"x"'])
+@pytest.mark.parametrize(
+    "source", [SOURCE, "[1, {{ messages[0].content }}]", '{"a": {{ messages | length }}}', '"x"']
+)
 def test_any_other_text_is_a_template(source: str, tmp_path: Path) -> None:
     path = tmp_path / "chat_template.jinja"
     path.write_text(source, "utf-8")
@@ -61,7 +66,9 @@ def test_an_mtok_file_gives_its_template(tmp_path: Path) -> None:
     assert ChatTemplate.from_tokenizer(tokenizer).render("hi") == "<s>[hi]</s>"
 
 
-@pytest.mark.parametrize("data", [b"{}", b'{"chat_template": ""}', b'{"jinja": {}}', b'{"model": {}}', b"\xff\xfe{"])
+@pytest.mark.parametrize(
+    "data", [b"{}", b'{"chat_template": ""}', b'{"jinja": {}}', b'{"model": {}}', b"\xff\xfe{"]
+)
 def test_a_file_without_a_template_is_an_error(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "tokenizer_config.json"
     path.write_bytes(data)
@@ -84,7 +91,19 @@ def test_named_templates_are_chosen_by_whether_tools_are_given() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", [{}, [], {"tool_use": "x"}, [{"name": "default"}], {"default": 1}, 5, None, b"x", ["x"], [{"template": "x"}]]
+    "source",
+    [
+        {},
+        [],
+        {"tool_use": "x"},
+        [{"name": "default"}],
+        {"default": 1},
+        5,
+        None,
+        b"x",
+        ["x"],
+        [{"template": "x"}],
+    ],
 )
 def test_a_source_that_is_none_is_an_error(source: Any) -> None:
     with pytest.raises(ChatInputError):
@@ -126,7 +145,10 @@ def test_the_clock_can_be_given() -> None:
         ({"messages": [{"content": []}], "continue_final_message": True}, "continue_final_message"),
         ({"messages": [{"content": 5}], "continue_final_message": True}, "continue_final_message"),
         ({"messages": [{"text": "a"}], "continue_final_message": "text"}, "continue_final_message"),
-        ({"messages": "a", "continue_final_message": True, "add_generation_prompt": True}, "continue_final_message"),
+        (
+            {"messages": "a", "continue_final_message": True, "add_generation_prompt": True},
+            "continue_final_message",
+        ),
     ],
 )
 def test_what_no_template_can_be_given_is_an_error_that_says_where(given: Any, where: str) -> None:
@@ -153,7 +175,11 @@ def test_a_message_that_the_template_drops_cannot_be_continued() -> None:
         ("<{{ messages[0].content }}>", "half ", "<half "),
         ("<{{ messages[0].content | trim }}>", "half ", "<half"),
         ("<{{ messages[0].content[0].text }}>", [{"type": "text", "text": "half"}], "<half"),
-        ("{{ messages[0].content }}|{{ messages[0].content }}>", "a", "aCONTINUE_FINAL_MESSAGE_TAG |a"),  # as in the field
+        (
+            "{{ messages[0].content }}|{{ messages[0].content }}>",
+            "a",
+            "aCONTINUE_FINAL_MESSAGE_TAG |a",
+        ),  # as in the field
     ],
 )
 def test_continuing_ends_the_text_behind_the_last_message(source: str, content: Any, text: str) -> None:
@@ -183,7 +209,9 @@ def test_spans_of_the_assistant_are_cut_with_the_text() -> None:
         "{% generation %}a{% generation %}x{% endgeneration %}{% endgeneration %}",
     ],
 )
-def test_a_generation_block_without_a_place_of_its_own_is_an_error_only_when_spans_are_asked_for(source: str) -> None:
+def test_a_generation_block_without_a_place_of_its_own_is_an_error_only_when_spans_are_asked_for(
+    source: str,
+) -> None:
     template = ChatTemplate(source)
     assert template.render("hi").endswith("x")
     with pytest.raises(ChatTemplateError):

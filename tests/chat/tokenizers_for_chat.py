@@ -69,9 +69,7 @@ def prepending(contents: Sequence[str], **options: bool) -> Tokenizer:
     vocabulary = {piece: i for i, piece in enumerate(dict.fromkeys(["<unk>", *PLAIN]))}
     return Tokenizer(
         models.BPE(vocab=vocabulary, unk_token="<unk>", fuse_unk=True),
-        normalizer=normalizers.Sequence(
-            (normalizers.Prepend("▁"), normalizers.Replace(Pattern(" "), "▁"))
-        ),
+        normalizer=normalizers.Sequence((normalizers.Prepend("▁"), normalizers.Replace(Pattern(" "), "▁"))),
         added_tokens=added([c for c in contents if c != "<unk>"], len(vocabulary), **options),
     )
 

@@ -1,8 +1,8 @@
 """Marked text to token IDs: control tokens come from the template alone.
 
-Chapter 08, after source 003: text and control tokens are to reach the tokenizer apart, instead of being joined
-into one string that is parsed afterwards. Control tokens are the *special* added tokens. Other added tokens
-(<tool_call>, <think> in many models) are ordinary vocabulary, found in whatever text holds them.
+Chapter 08, after source 003: text and control tokens are to reach the tokenizer apart, instead of being
+joined into one string that is parsed afterwards. Control tokens are the *special* added tokens. Other added
+tokens (<tool_call>, <think> in many models) are ordinary vocabulary, found in whatever text holds them.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Control(NamedTuple):
 def encode_marked(tokenizer: Tokenizer, marked: MarkedText, add_special_tokens: bool = False) -> list[int]:
     """Return the IDs of marked text, in which no data has become a control token.
 
-    Where data spells none, these are the IDs of parsing the whole text as usual. Otherwise the template's own are
-    put in by authority, and all else is encoded with the parsing of special tokens off. A model whose vocabulary
-    holds a control token may still make it from the plain characters; then the text is cut inside of them.
+    Where data spells none, these are the IDs of parsing the whole text as usual. Otherwise the template's own
+    are put in by authority, and all else is encoded with the parsing of special tokens off. A model whose
+    vocabulary holds a control token may still make it from plain characters; then the text is cut inside.
 
     Raises:
         UntraceableTextError: nobody can say who wrote a control token.
@@ -94,7 +94,8 @@ def written_controls(tokenizer: Tokenizer, marked: MarkedText) -> list[Control]:
 def _controls_in(encoding: Encoding, tokenizer: Tokenizer, text: str) -> list[Control]:
     """The control tokens of an encoding, but for those that a post-processor inserted.
 
-    A model's own unknown token counts only where the text spells it: elsewhere it says that a character is unknown.
+    A model's own unknown token counts only where the text spells it; elsewhere it says that a character is
+    unknown.
     """
     special = {token.id: token for token in tokenizer.added_tokens if token.special}
     unknown = getattr(tokenizer.model, "unk_token", None)

@@ -16,11 +16,9 @@ from typing import Any
 
 from tokenlab.errors import TemplateLimitError
 
-
-
 ITEM_SIZE = 8  # what one place in a list costs
 CONTAINERS = (dict, list, tuple, KeysView, ValuesView, ItemsView)
-OBJECT_OVERHEAD = 50  # what one object costs beside its characters, in code points: many small texts are not small
+OBJECT_OVERHEAD = 50  # what a text costs beside its characters: many small texts are not small
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,8 @@ class TemplateLimits:
     """How far one rendering may go; raise a limit with `TemplateLimits(max_length=…)`.
 
     Args:
-        max_length: code points in one text, rendered or intermediate; also the weight of one list or mapping (8 for each item).
+        max_length: code points in one text, rendered or intermediate; also the weight of one list or mapping
+            (8 for each item, and its texts).
         max_steps: loop iterations, calls, filters and operators.
         max_produced: code points and list items made in all, which bounds memory.
         max_bits: size of one integer.
@@ -63,7 +62,9 @@ class Budget:
         self.limits = limits
         self.steps = 0
         self.produced = 0
-        self._weights: dict[int, tuple[Any, int]] = {}  # by identity; holding the value keeps its identity its own
+        self._weights: dict[
+            int, tuple[Any, int]
+        ] = {}  # by identity; holding the value keeps its identity its own
         self.deadline = time.monotonic() + limits.max_seconds
 
     def step(self) -> None:
@@ -97,9 +98,9 @@ class Budget:
     def weigh(self, value: Any) -> int:
         """Return the size of a value written out as a tree, counting what it holds twice twice.
 
-        A list that holds one list twice, which holds another twice, and so on, takes no memory but doubles with
-        each level as soon as it is printed, compared or sorted; so every list that a template makes is weighed.
-        A template changes no list, so each is weighed once.
+        A list that holds one list twice, which holds another twice, and so on, takes no memory but doubles
+        with each level as soon as it is printed, compared or sorted; so every list that a template makes is
+        weighed. A template changes no list, so each is weighed once.
         """
         if isinstance(value, MethodType):  # printed, it shows the text whose method it is
             value = value.__self__

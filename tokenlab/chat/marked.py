@@ -1,8 +1,8 @@
 """Text that knows, for each of its characters, who wrote it: the template, or the data it was given.
 
-Chapter 08, after source 003 (a contract between ordinary text and the control channel). A chat template is a
-program on strings: it trims, slices, splits and joins what the messages hold. `MarkedText` goes through all of
-that and keeps its marks, so that at the end one can say which characters may form a control token.
+Chapter 08, after source 003 (a contract between ordinary text and the control channel). A chat template is
+a program on strings: it trims, slices, splits and joins what the messages hold. `MarkedText` goes through all
+of that and keeps its marks, so that at the end one can say which characters may form a control token.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, SupportsIndex
 
-from tokenlab.chat.limits import CONTAINERS, current_budget, items_of
+from tokenlab.chat.limits import CONTAINERS, current_budget
 
 TEMPLATE = b"t"  # the template wrote it: may form control tokens
 DATA = b"d"  # a message, document, tool or variable holds it: never forms one
@@ -108,35 +108,8 @@ class MarkedText(str):
         _afford(len(self) + (len(self) + 1) * len(new))
         return opaque(lambda: str.replace(self, old, new, count), self, new)
 
-    def upper(self) -> MarkedText:
-        return self._recased(str.upper)
-
-    def lower(self) -> MarkedText:
-        return self._recased(str.lower)
-
-    def title(self) -> MarkedText:
-        return self._recased(str.title)
-
-    def capitalize(self) -> MarkedText:
-        return self._recased(str.capitalize)
-
-    def swapcase(self) -> MarkedText:
-        return self._recased(str.swapcase)
-
-    def casefold(self) -> MarkedText:
-        return self._recased(str.casefold)
-
-    def center(self, width: SupportsIndex, fillchar: str = " ") -> MarkedText:
-        return self._padded(str.center, width, fillchar)
-
-    def ljust(self, width: SupportsIndex, fillchar: str = " ") -> MarkedText:
-        return self._padded(str.ljust, width, fillchar)
-
-    def rjust(self, width: SupportsIndex, fillchar: str = " ") -> MarkedText:
-        return self._padded(str.rjust, width, fillchar)
-
     def _located(self, pieces: Iterable[str], gap: str | None) -> list[MarkedText]:
-        """Find pieces that follow each other here, `gap` apart; None: white space, which no piece starts with."""
+        """Find pieces that follow each other, `gap` apart; None: white space, which no piece starts with."""
         found, start = [], 0
         for piece in pieces:
             if gap is None:
@@ -145,23 +118,41 @@ class MarkedText(str):
             start += len(piece) + len(gap or "")
         return found
 
-    def _recased(self, change: Callable[[str], str]) -> MarkedText:
-        """A letter may become several (ß, SS); such a text is followed letter by letter."""
+
+def _recasing(change: Callable[[str], str]) -> Callable[[MarkedText], MarkedText]:
+    """A letter may become several (ß, SS); such a text is followed letter by letter."""
+
+    def recased(self: MarkedText) -> MarkedText:
         text = change(self)
         if len(text) == len(self):
             return MarkedText(text, self.marks)
-        marks = b"".join(
-            self.marks[i : i + 1] * len(change(letter)) for i, letter in enumerate(str.__iter__(self))
-        )
+        lengths = (len(change(letter)) for letter in str.__iter__(self))
+        marks = b"".join(self.marks[i : i + 1] * length for i, length in enumerate(lengths))
         return MarkedText(text, marks) if len(marks) == len(text) else opaque(lambda: text, self)
 
-    def _padded(self, pad: Callable[..., str], width: SupportsIndex, fillchar: str) -> MarkedText:
-        _afford(width.__index__())
+    return recased
+
+
+def _padding(pad: Callable[..., str]) -> Callable[..., MarkedText]:
+    def padded(self: MarkedText, width: int, fillchar: str = " ") -> MarkedText:
+        _afford(width)
         text = pad(self, width, fillchar)
         frame = pad("x" * len(self), width)
         left = len(frame) - len(frame.lstrip())
-        fill = fillchar.marks if isinstance(fillchar, MarkedText) else TEMPLATE  # the template asks for the blanks
+        fill = (
+            fillchar.marks if isinstance(fillchar, MarkedText) else TEMPLATE
+        )  # the template asks for blanks
         return MarkedText(text, fill * left + self.marks + fill * (len(text) - left - len(self)))
+
+    return padded
+
+
+for _make, _names in (
+    (_recasing, ("upper", "lower", "title", "capitalize", "swapcase", "casefold")),
+    (_padding, ("center", "ljust", "rjust")),
+):
+    for _name in _names:
+        setattr(MarkedText, _name, _make(getattr(str, _name)))
 
 
 def marks_of(text: str) -> bytes:

@@ -1,7 +1,7 @@
 """The Jinja2 sandbox in which chat templates run: the field's dialect, marked text, and a budget.
 
-Chapter 08, after source 000 (what templates use) and Jinja2's own documentation of its sandbox. The dialect is the
-one that `transformers` gives its templates. Everything that a template writes reaches the program as `MarkedText`.
+Chapter 08, after source 000 (what templates use) and Jinja2's documentation of its sandbox. It speaks the
+dialect that `transformers` gives its templates. Everything that a template writes is `MarkedText`.
 
 Left out on purpose: filters for web pages (`urlize`, `xmlattr`, `striptags`), slow or random ones (`pprint`,
 `wordwrap`, `random`, `lipsum`). `safe` changes nothing, since nothing is escaped here.
@@ -29,12 +29,15 @@ from jinja2.utils import Namespace, pass_context, pass_environment
 from tokenlab.chat.limits import CONTAINERS, Budget, TemplateLimits, current_budget
 from tokenlab.chat.marked import TEMPLATE, UNTRACEABLE, MarkedText, joined, mark, opaque, quoted, strings_in
 
-STRING_METHODS = frozenset(
-    "capitalize casefold center count endswith find index isalnum isalpha isascii isdecimal isdigit isidentifier "
-    "islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip partition removeprefix "
-    "removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase "
-    "title upper".split()
-)
+# fmt: off
+STRING_METHODS = frozenset((
+    "capitalize", "casefold", "center", "count", "endswith", "find", "index", "isalnum", "isalpha", "isascii",
+    "isdecimal", "isdigit", "isidentifier", "islower", "isnumeric", "isprintable", "isspace", "istitle",
+    "isupper", "join", "ljust", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace",
+    "rfind", "rindex", "rjust", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith",
+    "strip", "swapcase", "title", "upper",
+))
+# fmt: on
 LEFT_OUT = ("urlize", "xmlattr", "striptags", "pprint", "wordwrap", "random")
 SIZED_FILTERS = frozenset(
     {"batch", "center", "indent", "round", "slice", "truncate"}
@@ -45,7 +48,7 @@ INDENT_DEPTH = 1000  # JSON nests no deeper than Python's stack
 
 
 def budget() -> Budget:
-    """Return the budget of the rendering under way (compiling counts as one, since constants are folded there)."""
+    """Return the budget of the rendering under way; compiling counts as one: it folds constants."""
     return current_budget.get(None) or Budget(TemplateLimits())
 
 
@@ -63,7 +66,7 @@ def text(value: Any) -> MarkedText:
 
 
 def weighed(value: Any) -> Any:
-    """Return a value, counted against the budget if it is a list or a mapping that the template has just made."""
+    """Return a value, weighed if it is a list or a mapping, which the template has just made."""
     if isinstance(value, CONTAINERS):
         budget().weigh(value)
     return value
@@ -109,7 +112,9 @@ def tojson(
         ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
     )
     written = "".join(chunk for chunk in encoder.iterencode(value) if budget().spend(len(chunk)) >= 0)
-    return quoted(written, strings_in(value, sort_keys), partial(json.dumps, ensure_ascii=ensure_ascii), value)
+    return quoted(
+        written, strings_in(value, sort_keys), partial(json.dumps, ensure_ascii=ensure_ascii), value
+    )
 
 
 def raise_exception(message: Any) -> None:
@@ -143,7 +148,7 @@ class Formatter(SandboxedFormatter):
         automatic = iter(range(len(args)))
         length = 0
         for literal, field, spec, conversion in self.parse(form):
-            parts.append(opaque(lambda made=literal: made, form))
+            parts.append(opaque(partial(str, literal), form))
             if field is not None:
                 if field == "" or field[0] in ".[":
                     field = f"{next(automatic, len(args))}{field}"
@@ -152,7 +157,9 @@ class Formatter(SandboxedFormatter):
                 for number in re.findall(r"\d+", spec):
                     budget().afford(int(number[:12]))
                 plain = not spec and isinstance(value, str)
-                parts.append(text(value) if plain else opaque(partial(format, value, str.__str__(spec)), value))
+                parts.append(
+                    text(value) if plain else opaque(partial(format, value, str.__str__(spec)), value)
+                )
             length += sum(map(len, parts[-2:]))
             budget().afford(length)
         return joined(parts)
@@ -161,7 +168,7 @@ class Formatter(SandboxedFormatter):
 class Generation(Extension):
     """The block `{% generation %}`, which says what the assistant is meant to have written."""
 
-    tags = {"generation"}
+    tags = {"generation"}  # noqa: RUF012 - Jinja2's own form
 
     def parse(self, parser: Parser) -> nodes.Node:
         line = next(parser.stream).lineno
@@ -269,7 +276,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
         @wraps(function)
         def counted(*args: Any, **kwargs: Any) -> Any:
             budget().step()
-            args = tuple(text(value) if type(value) is str else value for value in args)  # constants, folded early
+            args = tuple(
+                text(value) if type(value) is str else value for value in args
+            )  # constants, folded early
             for number in (*args[1:], *kwargs.values()) if name in SIZED_FILTERS else ():
                 if isinstance(number, int):
                     (budget().afford_bits if name == "round" else budget().afford)(abs(number))

@@ -1,7 +1,7 @@
 """Chat templates: a conversation goes in, the text that the model was trained on comes out.
 
-Chapter 08, after source 000 (where templates are stored and what they use). The same conversation gives the same
-text as in `transformers`.
+Chapter 08, after source 000 (where templates are stored and what they use). The same conversation gives the
+same text as in `transformers`.
 """
 
 from __future__ import annotations
@@ -18,17 +18,21 @@ from typing import TYPE_CHECKING, Any
 
 from tokenlab.chat.encoding import encode_marked
 from tokenlab.chat.limits import Budget, TemplateLimits, current_budget
-from tokenlab.chat.marked import DATA, TEMPLATE, MarkedText, joined, mark
-from tokenlab.errors import ChatInputError, ChatTemplateError, DoubledBosWarning, TemplateLimitError, TokenLabError
+from tokenlab.chat.marked import TEMPLATE, MarkedText, joined, mark
+from tokenlab.chat.messages import as_data, as_mappings, as_messages, cut_at_tag, tag_final_message
+from tokenlab.errors import (
+    ChatInputError,
+    ChatTemplateError,
+    DoubledBosWarning,
+    TemplateLimitError,
+    TokenLabError,
+)
 
 if TYPE_CHECKING:
     from tokenlab.pipeline.tokenizer import Tokenizer
 
-#: Roles that the field defines. A caller picks one of them; anything else in a message is data.
-ROLES = frozenset({"assistant", "developer", "function", "ipython", "model", "system", "tool", "user"})
-#: Where a message may carry its reasoning; templates read the first or the second.
-REASONING_FIELDS = ("reasoning_content", "thinking", "reasoning")
-CONTINUE_TAG = "CONTINUE_FINAL_MESSAGE_TAG "  # the blank tells whether the template trims
+
+Messages = str | Sequence[Mapping[str, Any]]
 
 
 def now(form: str) -> str:
@@ -42,7 +46,7 @@ class ChatTemplate:
     Args:
         source: one template, or named ones: {"default": …, "tool_use": …} or [{"name": …, "template": …}, …].
             "tool_use" is used where tools are given, "default" otherwise.
-        bos_token, eos_token: control tokens that the template may write by name; None: undefined in the template.
+        bos_token, eos_token: control tokens that the template may write by name; None: undefined there.
         limits: how much one rendering may use up.
         strftime_now: the clock that templates ask for the date.
 
@@ -83,8 +87,8 @@ class ChatTemplate:
         """Read the template that a file carries; what kind of file it is, its content says.
 
         Args:
-            path: a tokenizer_config.json, an llm_config.json (`jinja.chat_template`), a tokenizer file that holds
-                its template (`.mtok`), or a Jinja template.
+            path: a tokenizer_config.json, an llm_config.json (`jinja.chat_template`), a tokenizer file that
+                holds its template (`.mtok`), or a Jinja template.
             options: keyword arguments of `ChatTemplate`; they go before what the file says.
 
         Raises:
@@ -99,14 +103,11 @@ class ChatTemplate:
         Raises:
             ChatInputError: it carries none.
         """
-        found = {name: getattr(tokenizer, name) for name in ("bos_token", "eos_token")}
-        if not tokenizer.chat_template:
-            raise ChatInputError(where="tokenizer", expected="a chat template", found="none")
-        return cls(tokenizer.chat_template, **{**found, **options})
+        return cls(**{**_carried_by(tokenizer), **options})
 
     def render(
         self,
-        messages: str | Sequence[Mapping[str, Any]],
+        messages: Messages,
         tools: Sequence[Mapping[str, Any]] | None = None,
         documents: Sequence[Mapping[str, Any]] | None = None,
         add_generation_prompt: bool = False,
@@ -116,8 +117,8 @@ class ChatTemplate:
         """Return the text of a conversation.
 
         Args:
-            messages: mappings with "role" and "content" (a text, or a list of parts); a plain text stands for one
-                message of the user.
+            messages: mappings with "role" and "content" (a text, or a list of parts); a plain text stands for
+                one message of the user.
             tools: JSON schemas of functions.
             documents: mappings with "title" and "text".
             add_generation_prompt: end where the assistant's next message begins.
@@ -129,32 +130,23 @@ class ChatTemplate:
             TemplateLimitError: it asked for too much.
             ChatInputError: it cannot be given these messages.
         """
-        marked, _ = self._run(
-            messages, tools, documents, add_generation_prompt, continue_final_message, variables
-        )
-        return str.__str__(marked)
+        given = (tools, documents, add_generation_prompt, continue_final_message)
+        return str.__str__(self._run(messages, *given, **variables)[0])
 
     def render_with_spans(
-        self,
-        messages: str | Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] | None = None,
-        documents: Sequence[Mapping[str, Any]] | None = None,
-        add_generation_prompt: bool = False,
-        continue_final_message: bool | str = False,
-        **variables: Any,
+        self, messages: Messages, *given: Any, **options: Any
     ) -> tuple[str, list[tuple[int, int]]]:
         """Return the text of a conversation, and where the assistant's parts are in it.
 
         Arguments and errors are those of `render`. The spans are (start, end) in code points, one for each
-        `{% generation %}` block in the order of the text. A template without such blocks has none: training on
-        them would train on nothing.
+        `{% generation %}` block in the order of the text. A template without such blocks has none: training
+        on them would train on nothing.
 
-        >>> ChatTemplate("A:{% generation %}{{ messages[0].content }}{% endgeneration %}").render_with_spans("hi")
+        >>> source = "A:{% generation %}{{ messages[0].content }}{% endgeneration %}"
+        >>> ChatTemplate(source).render_with_spans("hi")
         ('A:hi', [(2, 4)])
         """
-        marked, spans = self._run(
-            messages, tools, documents, add_generation_prompt, continue_final_message, variables
-        )
+        marked, spans = self._run(messages, *given, **options)
         if None in spans:
             raise ChatTemplateError(
                 line=None,
@@ -165,14 +157,10 @@ class ChatTemplate:
     def encode(
         self,
         tokenizer: Tokenizer,
-        messages: str | Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] | None = None,
-        documents: Sequence[Mapping[str, Any]] | None = None,
-        add_generation_prompt: bool = False,
-        continue_final_message: bool | str = False,
-        *,
+        messages: Messages,
+        *given: Any,
         add_special_tokens: bool = False,
-        **variables: Any,
+        **options: Any,
     ) -> list[int]:
         """Return the IDs of a conversation, in which only the template can have written control tokens.
 
@@ -180,16 +168,14 @@ class ChatTemplate:
 
         Args:
             tokenizer: its special added tokens are the control tokens; truncation and padding are left out.
-            add_special_tokens: whether the tokenizer's post-processor inserts its own as well. Templates write BOS
-                themselves, so this may double it (`DoubledBosWarning`).
+            add_special_tokens: whether the post-processor inserts its own as well. Templates write
+                BOS themselves, so this may double it (`DoubledBosWarning`).
 
         Raises:
-            UntraceableTextError: the template computes a control token from data in a way that cannot be followed.
+            UntraceableTextError: the template computes a control token in untraceable ways.
             ControlTokenInTextError: the tokenizer's model makes a control token from ordinary characters.
         """
-        marked, _ = self._run(
-            messages, tools, documents, add_generation_prompt, continue_final_message, variables
-        )
+        marked, _ = self._run(messages, *given, **options)
         ids = encode_marked(tokenizer, marked, add_special_tokens)
         bos = tokenizer.vocabulary.get(self.bos_token or tokenizer.bos_token or "")
         if bos is not None and ids[:2] == [bos, bos]:
@@ -198,13 +184,14 @@ class ChatTemplate:
 
     def _run(
         self,
-        messages: Any,
-        tools: Any,
-        documents: Any,
-        add_generation_prompt: bool,
-        continue_final_message: bool | str,
-        variables: Mapping[str, Any],
+        messages: Messages,
+        tools: Any = None,
+        documents: Any = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        **variables: Any,
     ) -> tuple[MarkedText, list[tuple[int, int] | None]]:
+        """Return the marked text, and the span of each generation block (None: it has no place)."""
         from tokenlab.chat.sandbox import ASSISTANT_PARTS
 
         if continue_final_message and add_generation_prompt:
@@ -213,20 +200,20 @@ class ChatTemplate:
             )
         name = "tool_use" if tools is not None and "tool_use" in self._templates else "default"
         with self._bounded():
-            chat = _checked_messages(messages)
+            chat = as_messages(messages)
             parts: list[MarkedText] = []
             given: dict[str, Any] = {
                 "messages": chat,
-                "tools": None if tools is None else _mappings(tools, "tools"),
-                "documents": None if documents is None else _mappings(documents, "documents"),
+                "tools": None if tools is None else as_mappings(tools, "tools"),
+                "documents": None if documents is None else as_mappings(documents, "documents"),
                 "add_generation_prompt": add_generation_prompt,
-                **{key: _data(value, key) for key, value in variables.items()},
+                **{key: as_data(value, key) for key, value in variables.items()},
                 ASSISTANT_PARTS: parts,
             }
             for token in ("bos_token", "eos_token"):
                 if (content := getattr(self, token)) is not None:
                     given.setdefault(token, mark(content, TEMPLATE))
-            final = _tag_final_message(chat, continue_final_message, self.sources[name])
+            final = tag_final_message(chat, continue_final_message, self.sources[name])
             chunks: list[str] = []
             spans: list[tuple[int, int] | None] = []
             length = 0
@@ -240,13 +227,13 @@ class ChatTemplate:
             spans += [None] * (len(parts) - len(spans))
             text = joined(chunks)
             if final is not None:
-                text = _cut_at_tag(text, final)
+                text = cut_at_tag(text, final)
                 spans = [(min(s[0], len(text)), min(s[1], len(text))) if s else None for s in spans]
             return text, spans
 
     @contextmanager
     def _bounded(self) -> Iterator[None]:
-        """Count what is done against a new budget; turn what a template raises into errors that name its line."""
+        """Count what is done against a new budget; turn what a template raises into errors with its line."""
         token = current_budget.set(Budget(self.limits))
         try:
             yield
@@ -298,114 +285,33 @@ def _found_in(data: bytes, where: str) -> dict[str, Any]:
     if data.startswith(b"430 "):
         from tokenlab.pipeline.tokenizer import Tokenizer
 
-        tokenizer = Tokenizer.from_bytes(data)
-        found = {
-            "source": tokenizer.chat_template,
-            "bos_token": tokenizer.bos_token,
-            "eos_token": tokenizer.eos_token,
-        }
-    else:
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise ChatInputError(
-                where=where, expected="UTF-8 text", found=f"byte {error.start}: {error.reason}"
-            ) from None
-        try:
-            config = json.loads(text)
-        except (ValueError, RecursionError):
-            config = None
-        if not isinstance(config, dict):
-            return {"source": text}
-        inner = config.get("jinja")
-        config = inner if isinstance(inner, dict) else config
-        found = {"source": config.get("chat_template")}
-        for name in ("bos", "eos"):
-            token = config.get(f"{name}_token", config.get(name))
-            found[f"{name}_token"] = token.get("content") if isinstance(token, dict) else token
-    if not found["source"]:
+        return _carried_by(Tokenizer.from_bytes(data))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        found = f"byte {error.start}: {error.reason}"
+        raise ChatInputError(where=where, expected="UTF-8 text", found=found) from None
+    try:
+        config = json.loads(text)
+    except (ValueError, RecursionError):
+        config = None
+    if not isinstance(config, dict):
+        return {"source": text}
+    config = config["jinja"] if isinstance(config.get("jinja"), dict) else config
+    if not config.get("chat_template"):
         raise ChatInputError(where=where, expected="a chat template", found="none")
-    return found
+    tokens = {f"{name}_token": config.get(f"{name}_token", config.get(name)) for name in ("bos", "eos")}
+    texts = {
+        name: token.get("content") if isinstance(token, dict) else token for name, token in tokens.items()
+    }
+    return {"source": config["chat_template"], **texts}
 
 
-def _data(value: Any, where: str) -> Any:
-    """A copy of what the caller gave, of plain JSON types, with each string marked as data."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return mark(value, DATA)
-    if isinstance(value, (int, float)):
-        return int(value) if isinstance(value, int) else float(value)
-    if isinstance(value, Mapping):
-        return {_data(key, where): _data(item, f"{where}.{key}") for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        items = (_data(item, f"{where}[{i}]") for i, item in enumerate(value))
-        return tuple(items) if isinstance(value, tuple) else list(items)
-    raise ChatInputError(
-        where=where, expected="text, a number, a list or a mapping", found=type(value).__name__
-    )
-
-
-def _mappings(items: Any, where: str) -> list[dict[str, Any]]:
-    """A copy of a list of mappings, as messages, tools and documents are."""
-    if not isinstance(items, Sequence) or isinstance(items, (str, bytes)):
-        raise ChatInputError(where=where, expected="a list of mappings", found=type(items).__name__)
-    for i, item in enumerate(items):
-        if not isinstance(item, Mapping):
-            hint = " (a function: give its JSON schema)" if callable(item) else ""
-            raise ChatInputError(
-                where=f"{where}[{i}]", expected="a mapping", found=type(item).__name__ + hint
-            )
-    return [_data(item, f"{where}[{i}]") for i, item in enumerate(items)]
-
-
-def _checked_messages(messages: Any) -> list[dict[str, Any]]:
-    """A copy of the messages, with reasoning under each name that templates read it by."""
-    chat = _mappings(
-        [{"role": "user", "content": messages}] if isinstance(messages, str) else messages, "messages"
-    )
-    for i, message in enumerate(chat):
-        if message.get("role") in ROLES:
-            message["role"] = mark(message["role"], TEMPLATE)
-        reasoning = next((message[key] for key in REASONING_FIELDS if message.get(key) is not None), None)
-        if reasoning is not None:
-            chat[i] = {"thinking": reasoning, **message, "reasoning_content": reasoning}
-    return chat
-
-
-def _tag_final_message(chat: list[dict[str, Any]], field: bool | str, source: str) -> str | None:
-    """Put a tag after the text to continue, and return that text; None where nothing is continued."""
-    if not field:
-        return None
-    name = field if isinstance(field, str) else "content"
-    where = "continue_final_message"
-    if not chat or chat[-1].get(name) is None:
-        raise ChatInputError(where=where, expected=f"a last message with {name!r}", found="none")
-    final = chat[-1][name]
-    names = [n for n in REASONING_FIELDS if chat[-1].get(n) == final] if name in REASONING_FIELDS else [name]
-    if not any(n in source for n in names):
-        raise ChatInputError(where=where, expected=f"a template that reads {name!r}", found="none of it")
-    tag = mark(CONTINUE_TAG, DATA)
-    if isinstance(final, str):
-        for n in names:
-            chat[-1][n] = final + tag
-        return final
-    for part in reversed(final if isinstance(final, (list, tuple)) else []):
-        if isinstance(part, dict) and isinstance(part.get("text"), str):
-            final = part["text"]
-            part["text"] = final + tag
-            return str(final)
-    raise ChatInputError(where=where, expected="text in the last message", found="none")
-
-
-def _cut_at_tag(text: MarkedText, final: str) -> MarkedText:
-    """Cut a rendered text behind the message to continue; where the template trimmed that, trim it here."""
-    place = text.rfind(CONTINUE_TAG.strip())
-    if place < 0 or final.strip() not in text:
-        raise ChatInputError(
-            where="continue_final_message",
-            expected="the last message in the rendered text",
-            found="none of it",
-        )
-    cut = text[:place]
-    return cut if text.startswith(CONTINUE_TAG, place) else cut.rstrip()
+def _carried_by(tokenizer: Tokenizer) -> dict[str, Any]:
+    if not tokenizer.chat_template:
+        raise ChatInputError(where="tokenizer", expected="a chat template", found="none")
+    return {
+        "source": tokenizer.chat_template,
+        "bos_token": tokenizer.bos_token,
+        "eos_token": tokenizer.eos_token,
+    }
