@@ -197,11 +197,15 @@ NO_OVERLAPS = Misconception(
 
 
 def spell(words: Words) -> str:
-    return ", ".join(f"{word} {times}" for word, times in words)
+    return ", ".join(f"`{word}` {times}" for word, times in words)
 
 
 def names(words: Words) -> str:
     return ", ".join(word for word, times in words for _ in range(times))
+
+
+def listed(words: Words) -> str:
+    return ", ".join(f"`{word}`" for word, times in words for _ in range(times))
 
 
 def _pair(pair: Sequence[str]) -> str:
@@ -243,8 +247,8 @@ def _why_piece(merge: int) -> Callable[[Words], str]:
 
 def _count_consequence(pair: Pair) -> Callable[[Words, float], str]:
     return lambda words, count: (
-        f"With a count of {count}, {_pair(pair)} would compete with the other pairs by a number that is "
-        f"{'too low' if count < learn(words).counts[pair] else 'too high'}."
+        f"Then u would stand right before g {count} times, in all copies of all words together. Training "
+        f"meets {'more' if count < learn(words).counts[pair] else 'fewer'} such places."
     )
 
 
@@ -314,7 +318,7 @@ FIRST = Question(
     consequence=_piece_consequence(1),
     hints=(
         "Training looks at pairs of neighbours. Which pairs are there, and which of them stands in several words?",
-        "A smaller case: with cat 1, car 2 and act 4, (c, a) has 3, (a, t) 1, (a, r) 2, (a, c) 4 and (c, t) 4.",
+        "A smaller case: with cat 3 and car 2, (c, a) has the count 5, (a, t) has 3 and (a, r) has 2. The first merge makes ca.",
         "Write one line for each pair, with its count over all words. The highest count wins, however common a single word is.",
     ),
     concepts=("merge", "pair count"),
@@ -385,7 +389,7 @@ def _no_merges(word: str) -> list[str]:
 UNKNOWN = Question(
     id="02-unknown-letter",
     kind="text pieces",
-    prompt="Three merges of the hug words gave the pieces ug, un and hug, over characters. Into which tokens is {input} cut?",
+    prompt="Make three merges of the hug words, over characters: the two that you know, then h with the first new piece. Into which tokens is {input} cut?",
     pool=("thug", "mugs", "chug", "rug"),
     right=tokenize,
     misconceptions=(

@@ -19,6 +19,7 @@ from tokenlab.course.chapters.ch02_byte_bpe_training import (
     count_pairs,
     ladder,
     learn,
+    listed,
     merge_overlapping,
     names,
     replay,
@@ -210,7 +211,7 @@ ORDER = Question(
     concepts=("order of a pair",),
     cells=("two-orders", "order-result"),
     shown_in=("ask-order",),  # the answer is one of the documents
-    show=names,
+    show=listed,
 )
 
 BARRIER = Question(
@@ -235,7 +236,7 @@ BARRIER = Question(
     concepts=("document barrier", "tie rule"),
     cells=("barrier-counts", "barrier-result", "tie-rule"),
     shown_in=("ask-barrier",),  # the answer is one of the documents
-    show=names,
+    show=listed,
 )
 
 TIES = Question(
@@ -256,7 +257,7 @@ TIES = Question(
     concepts=("tie rule",),
     cells=("tie-rule",),
     shown_in=("ask-tie",),  # the answer is one of the documents
-    show=names,
+    show=listed,
 )
 
 Splits = tuple[Words, Words]
@@ -288,7 +289,9 @@ SPLITS = Question(
     concepts=("splits",),
     cells=("splits-named", "splits-rule"),
     shown_in=("ask-splits",),  # the answer is one of the documents
-    show=lambda splits: f"training documents {names(splits[0])} and validation documents {names(splits[1])}",
+    show=lambda splits: (
+        f"training documents {listed(splits[0])} and validation documents {listed(splits[1])}"
+    ),
 )
 
 CAPSTONE = Question(
@@ -308,7 +311,7 @@ CAPSTONE = Question(
     ),
     concepts=("no overlaps", "order of a pair", "document barrier", "tie rule"),
     cells=("used-up", "order-result", "barrier-result", "tie-rule"),
-    show=names,
+    show=listed,
 )
 
 
