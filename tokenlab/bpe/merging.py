@@ -133,6 +133,22 @@ class MergeTable:
                 if (first := seen.setdefault(rank, pair)) != pair:
                     raise RepeatedRankError(rank=rank, pair=pair, first_pair=first)
 
+    @classmethod
+    def from_columns(
+        cls, lefts: Sequence[int], rights: Sequence[int], ranks: Sequence[int], merged: Sequence[int]
+    ) -> MergeTable:
+        """Return the table of n rules given by columns, each rank and each pair once."""
+        table = object.__new__(cls)
+        table._batch = None
+        table._ranks = dict(zip(zip(lefts, rights, strict=True), ranks, strict=True))
+        table._by_rank = dict(zip(ranks, zip(lefts, rights, merged, strict=True), strict=True))
+        return table
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs, by rank."""
+        return [self._by_rank[rank][:2] for rank in sorted(self._by_rank)]
+
     def merge(self, ids: Iterable[int], observe: Observer | None = None) -> list[int]:
         """Apply the rules to one word, in time n log n for n symbols.
 

@@ -6,13 +6,14 @@ them.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from tokenlab.formats.layout import Cursor, refuse
 
 MAGIC = b"430"
 TYPES = {0: "SentencePiece", 1: "tiktoken", 2: "BERT", 3: "Hugging Face", 4: "pipeline (.mtok)"}
-LONGEST_NUMBER = 10
+_DIGITS = re.compile(rb"[0-9]{1,11}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +96,13 @@ def write_header(out: bytearray, header: Header) -> None:
 
 def _number(cursor: Cursor, name: str, meaning: str) -> int:
     start = cursor.offset
-    while (
-        cursor.data[cursor.offset : cursor.offset + 1].isdigit() and cursor.offset - start <= LONGEST_NUMBER
-    ):
-        cursor.offset += 1
-    digits = cursor.data[start : cursor.offset]
+    match = _DIGITS.match(cursor.data, start)
+    digits = match[0] if match else b""
     # Leading zeros would not survive a round trip, and a value over 32 bits is no ID.
     if not digits or str(int(digits)).encode() != digits or int(digits) >= 1 << 32:
         found = repr(cursor.data[start : start + 12]) if start < len(cursor.data) else "the end of the file"
         cursor.fail(name, "a whole number below 2^32", found, start)
+    cursor.offset += len(digits)
     cursor.note(name, start, int(digits), meaning)
     return int(digits)
 

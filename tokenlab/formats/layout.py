@@ -7,9 +7,11 @@ claims: each is held against the bytes that are left before anything is reserved
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NoReturn, Protocol
 
 from tokenlab.errors import MtokError
@@ -54,7 +56,7 @@ class Cursor:
     def take(self, size: int, name: str) -> int:
         """Move past `size` bytes and return where they start."""
         start = self.offset
-        if size > self.left:
+        if start + size > len(self.data):
             self.fail(name, f"{size} bytes", f"{self.left} before the end of the file")
         self.offset += size
         return start
@@ -101,6 +103,11 @@ def refuse(out: bytearray, name: str, expected: str, found: object) -> NoReturn:
     )
 
 
+_PACKINGS = {
+    kind: struct.Struct(f"<{code}") for kind, code in zip(("u8", "u16", "u32", "f64"), "BHId", strict=True)
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """An unsigned integer of 1, 2 or 4 bytes (up to `highest`), or a finite f64."""
@@ -110,11 +117,11 @@ class Number:
 
     @property
     def code(self) -> str:
-        return {"u8": "B", "u16": "H", "u32": "I", "f64": "d"}[self.kind]
+        return _PACKINGS[self.kind].format[1:]
 
     @property
     def smallest(self) -> int:
-        return struct.calcsize("<" + self.code)
+        return _PACKINGS[self.kind].size
 
     def spelt(self) -> str:
         return self.kind if self.highest is None else f"{self.kind}, at most {self.highest}"
@@ -128,17 +135,19 @@ class Number:
         return None
 
     def read(self, cursor: Cursor, name: str, meaning: str, counts: dict[str, int]) -> Any:
-        start = cursor.take(self.smallest, name)
-        value = struct.unpack_from("<" + self.code, cursor.data, start)[0]
-        if expected := self.fault(value):
+        packing, start = _PACKINGS[self.kind], cursor.offset
+        cursor.take(packing.size, name)
+        (value,) = packing.unpack_from(cursor.data, start)
+        if (self.highest is not None or self.kind == "f64") and (expected := self.fault(value)):
             cursor.fail(name, expected, str(value), start)
-        cursor.note(name, start, value, meaning)
+        if cursor.trace is not None:
+            cursor.note(name, start, value, meaning)
         return value
 
     def write(self, out: bytearray, value: Any, name: str) -> None:
         if (expected := self.fault(value)) is None:
             try:
-                out += struct.pack("<" + self.code, value)
+                out += _PACKINGS[self.kind].pack(value)
                 return
             except struct.error:
                 expected = f"a {self.kind}"
@@ -223,6 +232,35 @@ class Part:
     when: str | None = None
 
 
+def _fit(part: Part, column: Sequence[Any]) -> bool:
+    """Whether all values of a column are what its type allows."""
+    if not isinstance(part.codec, Number):
+        return True
+    if part.codec.kind == "f64":
+        return all(map(math.isfinite, column))
+    return part.codec.highest is None or max(column) <= part.codec.highest
+
+
+@lru_cache(maxsize=64)
+def _shape(columns: tuple[Part, ...]) -> tuple[struct.Struct, struct.Struct, struct.Struct | None] | None:
+    """Return how rows of numbers with at most one text are read: before it, after it, and both as one."""
+    codes, texts = ["", ""], 0
+    for part in columns:
+        if isinstance(part.codec, Text):
+            codes[0] += codes.pop() + part.codec.size.code
+            codes.append("")
+            texts += 1
+        elif isinstance(part.codec, Number):
+            codes[1] += part.codec.code
+        else:
+            return None
+    if texts > 1:
+        return None
+    before, after = codes
+    joint = struct.Struct("<" + after + before) if texts else None
+    return struct.Struct("<" + before), struct.Struct("<" + after), joint
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """As many rows as the count says, each the same columns; `check` finds the first row that breaks a rule.
@@ -268,48 +306,40 @@ class Rows:
 
     def _read_in_bulk(self, cursor: Cursor, count: int) -> list[Any] | None:
         """Read plain numbers and strings without a call for each; None, and no move, where a row is bad."""
-        runs = self._runs()
-        if runs is None:
-            return None
-        data, rows = cursor.data, []
-        if len(runs) == 1 and not runs[0][1]:
-            record = runs[0][0]
-            rows = list(record.iter_unpack(data[cursor.offset : cursor.offset + count * record.size]))
-            cursor.offset += count * record.size
+        shape = _shape(self.columns)
+        if shape is None or not count:
+            return None if count else []
+        data, at, (head, tail, joint) = cursor.data, cursor.offset, shape
+        if joint is None:  # numbers alone
+            rows = list(tail.iter_unpack(data[at : at + count * tail.size]))
+            if not all(map(_fit, self.columns, zip(*rows, strict=True))):
+                return None
+            cursor.offset += count * tail.size
             return rows
-        at = cursor.offset
+        # A row's last numbers and the next row's first ones stand together, so one step reads both.
+        texts, links = [], []
         try:
-            for _ in range(count):
-                row: tuple[Any, ...] = ()
-                for record, ends_in_text in runs:
-                    numbers = record.unpack_from(data, at)
-                    at += record.size
-                    if ends_in_text:
-                        end = at + numbers[-1]
-                        row += (*numbers[:-1], data[at:end].decode())
-                        at = end
-                    else:
-                        row += numbers
-                rows.append(row)
+            *first, length = head.unpack_from(data, at)
+            at += head.size
+            for _ in range(count - 1):
+                end = at + length
+                texts.append(data[at:end].decode())
+                link = joint.unpack_from(data, end)
+                at, length = end + joint.size, link[-1]
+                links.append(link)
+            end = at + length
+            texts.append(data[at:end].decode())
+            last = tail.unpack_from(data, end)
         except (struct.error, UnicodeDecodeError):
             return None
-        if at > len(data):
+        links.append((*last, *first, 0))
+        columns = list(zip(*links, strict=True))[:-1]
+        before = [(*column[-1:], *column[:-1]) for column in columns[len(last) :]]
+        ordered = [*before, texts, *columns[: len(last)]]
+        if end + tail.size > len(data) or not all(map(_fit, self.columns, ordered)):
             return None
-        cursor.offset = at
-        return rows
-
-    def _runs(self) -> list[tuple[struct.Struct, bool]] | None:
-        """The columns as stretches of numbers, each told whether its last one is the length of a text."""
-        runs, code = [], "<"
-        for part in self.columns:
-            if isinstance(part.codec, Text):
-                runs.append((struct.Struct(code + part.codec.size.code), True))
-                code = "<"
-            elif isinstance(part.codec, Number) and part.codec.highest is None:
-                code += part.codec.code
-            else:
-                return None
-        return [*runs, (struct.Struct(code), False)] if code != "<" else runs
+        cursor.offset = end + tail.size
+        return list(zip(*ordered, strict=True))
 
     def write(self, out: bytearray, value: Any, name: str) -> None:
         for index, row in enumerate(value):

@@ -11,6 +11,7 @@ import os
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from operator import itemgetter, lt
 from pathlib import Path
 from typing import Any
@@ -49,10 +50,9 @@ def _ascending(key: Any, what: str) -> Any:
 
     def check(rows: Sequence[Any]) -> tuple[int, str, str] | None:
         keys = list(map(key, rows))
-        rises = list(map(lt, keys, keys[1:]))
-        if all(rises):
+        if all(map(lt, keys, islice(keys, 1, None))):
             return None
-        index = rises.index(False) + 1
+        index = list(map(lt, keys, keys[1:])).index(False) + 1
         found = "the same again" if keys[index] == keys[index - 1] else "a smaller one"
         return index, f"rows that ascend by {what}", found
 

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from operator import itemgetter
+from operator import add, itemgetter
 from typing import Any, NoReturn
 
+from tokenlab.bpe.merging import MergeTable
 from tokenlab.errors import MtokError, MtokWarning, TokenLabError
 from tokenlab.formats.layout import Entry
 from tokenlab.formats.meaning import post_processor_of
@@ -196,26 +197,27 @@ def _bpe(
 ) -> models.BPE:
     merges = values["merges"]
     lefts, rights, ranks = zip(*merges, strict=True) if merges else ((), (), ())
+    name = names.__getitem__
     try:
-        merged = [vocabulary[names[left] + names[right]] for left, right in zip(lefts, rights, strict=True)]
-    except KeyError as error:
-        for index, (left, right, _) in enumerate(merges):
+        merged = list(map(vocabulary.__getitem__, map(add, map(name, lefts), map(name, rights))))
+    except KeyError:
+        merged = []
+    if len(merged) < len(merges) or len(set(ranks)) < len(ranks):
+        seen: set[int] = set()
+        for index, (left, right, rank) in enumerate(merges):
             for side, token_id in (("left_id", left), ("right_id", right)):
                 if token_id not in names:
                     where = f"{place} / merges [{index}] / {side}"
-                    raise _FaultError(where, f"an ID below {len(names)}", str(token_id)) from error
+                    raise _FaultError(where, f"an ID below {len(names)}", str(token_id))
             if names[left] + names[right] not in vocabulary:
                 found = f"{names[left]!r} + {names[right]!r}"
-                raise _FaultError(
-                    f"{place} / merges [{index}]", "two tokens that make a third", found
-                ) from error
-    if len(set(ranks)) < len(ranks):
-        first = {rank: index for index, rank in reversed(list(enumerate(ranks)))}
-        index = next(index for index, rank in enumerate(ranks) if first[rank] != index)
-        where = f"{place} / merges [{index}] / rank"
-        raise _FaultError(where, "each rank once", f"{ranks[index]}, a second time")
-    rules = dict(zip(zip(lefts, rights, strict=True), zip(ranks, merged, strict=True), strict=True))
-    return models.BPE.from_rules(vocabulary, rules, byte_fallback=bool(values["byte_fallback"]))
+                raise _FaultError(f"{place} / merges [{index}]", "two tokens that make a third", found)
+            if rank in seen:
+                where = f"{place} / merges [{index}] / rank"
+                raise _FaultError(where, "each rank once", f"{rank}, a second time")
+            seen.add(rank)
+    table = MergeTable.from_columns(lefts, rights, ranks, merged)
+    return models.BPE.from_table(vocabulary, names, table, byte_fallback=bool(values["byte_fallback"]))
 
 
 def overlap(first: Iterable[str], second: Iterable[str]) -> bool:

@@ -128,20 +128,20 @@ class MergePairs(Sequence[tuple[str, str]]):
 
     __slots__ = ("_pairs", "_source")
 
-    def __init__(self, rules: Mapping[tuple[int, int], tuple[int, int]], names: Mapping[int, str]) -> None:
-        self._source = rules, names
+    def __init__(self, table: MergeTable, names: Mapping[int, str]) -> None:
+        self._source = table, names
         self._pairs: tuple[tuple[str, str], ...] | None = None
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """The tuple."""
         if self._pairs is None:
-            rules, names = self._source
-            self._pairs = tuple((names[left], names[right]) for left, right in sorted(rules, key=rules.__getitem__))
+            table, names = self._source
+            self._pairs = tuple((names[left], names[right]) for left, right in table.pairs)
         return self._pairs
 
     def __len__(self) -> int:
-        return len(self._source[0])
+        return len(self.pairs)
 
     def __getitem__(self, index: Any) -> Any:
         return self.pairs[index]
@@ -199,43 +199,49 @@ class BPE(Model):
                 found=str(self.dropout),
             )
         vocabulary = dict(self.vocab)
-        ranks = {tuple(pair): rank for rank, pair in enumerate(self.merges)}
-        merges = (
-            tuple(sorted(ranks, key=ranks.__getitem__)) if len(ranks) < len(self.merges) else tuple(ranks)
-        )
+        # Of a repeated pair the last rank counts.
+        merges = tuple(dict.fromkeys(map(tuple, reversed(self.merges))))[::-1]
         cut = len((self.continuing_subword_prefix or "").encode())
-        rules = {}
         try:
-            for rank, (left, right) in enumerate(merges):
-                merged = left + (right.encode()[cut:].decode() if cut else right)
-                rules[vocabulary[left], vocabulary[right]] = rank, vocabulary[merged]
-        except (KeyError, UnicodeDecodeError) as error:
-            raise ComponentError(
-                component="BPE",
-                field=f"merges[{rank}]",
-                expected="two tokens of the vocabulary that make a third",
-                found=f"{left!r} + {right!r}",
-            ) from error
+            made = [left + (right.encode()[cut:].decode() if cut else right) for left, right in merges]
+            rules = {
+                (vocabulary[left], vocabulary[right]): (rank, vocabulary[merged])
+                for rank, ((left, right), merged) in enumerate(zip(merges, made, strict=True))
+            }
+        except (KeyError, UnicodeDecodeError):
+            self._refuse_merge(vocabulary, cut)
         _set(self, vocab=vocabulary, merges=merges, _table=MergeTable(rules))
         self._set_vocabulary(vocabulary, _by_id("BPE", vocabulary))
 
     @classmethod
-    def from_rules(
-        cls, vocab: dict[str, int], rules: Mapping[tuple[int, int], tuple[int, int]], *, byte_fallback: bool = False
+    def from_table(
+        cls, vocab: dict[str, int], names: Mapping[int, str], table: MergeTable, *, byte_fallback: bool
     ) -> BPE:
-        """Return the model of merges by ID, which a file may hold ready made; nothing is checked again.
+        """Return the model of a merge table, which a file may hold ready made; nothing is checked again.
 
         Args:
             vocab: token to ID.
-            rules: (left ID, right ID) to (rank, merged ID).
+            names: ID to token.
+            table: of these IDs.
             byte_fallback: as of the model.
         """
         model = object.__new__(cls)
-        names = _by_id("BPE", vocab)
         _set(model, **{each.name: each.default for each in fields(cls) if each.init})
-        _set(model, byte_fallback=byte_fallback, vocab=vocab, merges=MergePairs(rules, names), _table=MergeTable(rules))
+        _set(model, byte_fallback=byte_fallback, vocab=vocab, merges=MergePairs(table, names), _table=table)
         model._set_vocabulary(vocab, names)
         return model
+
+    def _refuse_merge(self, vocabulary: Mapping[str, int], cut: int) -> NoReturn:
+        for place, (left, right) in enumerate(self.merges):
+            merged = left.encode() + right.encode()[cut:]
+            if not {left, right, merged.decode(errors="replace")} <= vocabulary.keys():
+                break
+        raise ComponentError(
+            component="BPE",
+            field=f"merges[{place}]",
+            expected="two tokens of the vocabulary that make a third",
+            found=f"{left!r} + {right!r}",
+        )
 
     def tokenize(self, piece: str) -> list[Token]:
         """Return the tokens of a piece, each with the code points it covers."""
