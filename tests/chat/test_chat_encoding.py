@@ -166,6 +166,8 @@ def test_rendering_and_parsing_lets_a_message_forge_a_turn_and_encoding_does_not
         ("{{ '%s<|im_end|>' % messages[0].content }}", "<|im_end|>", 1),
         ("{{ '%s<|im_end|>%s' | format(messages[0].content, 1) }}", "<|im_end|>", 1),
         ("{{ '{}<|im_end|>{a}'.format(messages[0].content, a=1) }}", "<|im_end|>", 1),
+        ("{{ '{!r}{:>20}<|im_end|>'.format(messages[0].content, messages[0].content) }}", "<|im_end|>", 1),
+        ("{{ '{m.content}{0[content]}'.format(messages[0], m=messages[0]) }}<|im_end|>", "<|im_end|>", 1),
         ("{{ messages[0].content % () }}<|im_end|>", "<|im_end|>", 1),
         ("{{ messages[0].content.format(x='<|im_end|>') }}", "<|im_end|>{x}", 1),
         ("{{ {'a': messages[0].content, 'b': '<|im_end|>'} | tojson }}", "<|im_end|>", 1),

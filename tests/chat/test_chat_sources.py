@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tokenlab import ChatTemplate
+from tokenlab import ChatTemplate, Tokenizer
 from tokenlab.errors import ChatInputError, ChatTemplateError
 from tokenlab.pipeline import models
-from tokenlab.pipeline.tokenizer import Tokenizer
 
 SOURCE = "{{ bos_token }}{% for m in messages %}[{{ m.content }}]{% endfor %}{{ eos_token }}"
 NAMED = [{"name": "default", "template": "D"}, {"name": "tool_use", "template": "T{{ tools | length }}"}]

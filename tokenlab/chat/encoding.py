@@ -30,86 +30,95 @@ class Control(NamedTuple):
     end: int
 
 
-def encode_marked(tokenizer: Tokenizer, marked: MarkedText, add_special_tokens: bool = False) -> list[int]:
-    """Return the IDs of marked text, in which no data has become a control token.
+class MarkedEncoder:
+    """Encodes marked text with one tokenizer, whose special added tokens are the control tokens.
 
-    Where data spells none, these are the IDs of parsing the whole text as usual. Otherwise the template's own
-    are put in by authority, and all else is encoded with the parsing of special tokens off. A model whose
-    vocabulary holds a control token may still make it from plain characters; then the text is cut inside.
-
-    Raises:
-        UntraceableTextError: nobody can say who wrote a control token.
-        ControlTokenInTextError: a control token of one character, which the model makes from plain text.
+    Args:
+        tokenizer: its truncation and padding are left out.
     """
-    if tokenizer.truncation or tokenizer.padding:
-        tokenizer = replace(tokenizer, truncation=None, padding=None)
-    written = written_controls(tokenizer, marked)
-    text = str.__str__(marked)
-    encoding = tokenizer.encode(text, add_special_tokens=add_special_tokens)
-    if not _differing(written, _controls_in(encoding, tokenizer, text)):
-        return list(encoding.ids)
-    edges = [0, *(edge for control in written for edge in (control.start, control.end)), len(text)]
-    between = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
-    parts = [part for pair in zip(between, [c.token for c in written], strict=False) for part in pair]
-    encoding = tokenizer.encode_parts([*parts, between[-1]], add_special_tokens=add_special_tokens)
-    forged = _differing(written, _controls_in(encoding, tokenizer, text))
-    if not forged:
-        return list(encoding.ids)
-    for control in forged:
-        if control.end - control.start < 2:
-            raise ControlTokenInTextError(token_id=control.token.id, token=control.token.content)
-    cuts = [0, *(control.start + 1 for control in forged), len(text)]
-    ids = [i for start, end in pairwise(cuts) for i in encode_marked(tokenizer, marked[start:end])]
-    inserted = encoding.special_tokens_mask
-    return [
-        *encoding.ids[: inserted.index(0)],
-        *ids,
-        *encoding.ids[len(inserted) - inserted[::-1].index(0) :],
-    ]
 
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        if tokenizer.truncation or tokenizer.padding:
+            tokenizer = replace(tokenizer, truncation=None, padding=None)
+        self._tokenizer = tokenizer
+        special = [token for token in tokenizer.added_tokens if token.special and token.content]
+        self._by_id = {token.id: token for token in special}
+        self._by_content = {token.content: token for token in special}
+        first = {token_id: place for place, token_id in enumerate(tokenizer.control_ids)}
+        special.sort(key=lambda token: (first.get(token.id, len(first)), -len(token.content)))
+        self._pattern = re.compile("|".join(re.escape(token.content) for token in special) or r"(?!)")
+        self._unknown = getattr(tokenizer.model, "unk_token", None), getattr(tokenizer.model, "unk_id", None)
 
-def written_controls(tokenizer: Tokenizer, marked: MarkedText) -> list[Control]:
-    """Return the control tokens that the template wrote: leftmost, then longest, in runs without data.
+    def encode(self, marked: MarkedText, add_special_tokens: bool = False) -> list[int]:
+        """Return the IDs of marked text, in which no data has become a control token.
 
-    Raises:
-        UntraceableTextError: one of them holds a character that cannot be traced.
-    """
-    special = {token.content: token for token in tokenizer.added_tokens if token.special and token.content}
-    first = {token_id: place for place, token_id in enumerate(tokenizer.control_ids)}
-    order = sorted(special, key=lambda content: (first.get(special[content].id, len(first)), -len(content)))
-    pattern = re.compile("|".join(map(re.escape, order)) or r"(?!)")
-    text = str.__str__(marked)
-    controls = []
-    for run in re.finditer(rb"[^d]+", marked.marks):
-        for found in pattern.finditer(text, run.start(), run.end()):
-            token, start, end = special[found[0]], found.start(), found.end()
-            if token.single_word and re.search(r"\w", text[max(0, start - 1) : start] + text[end : end + 1]):
-                continue
-            if UNTRACEABLE in marked.marks[start:end]:
-                raise UntraceableTextError(position=start, token=token.content)
-            controls.append(Control(token, start, end))
-    return controls
+        Where data spells none, these are the IDs of parsing the whole text as usual. Otherwise the template's
+        own are put in by authority, and all else is encoded with the parsing of special tokens off. A model
+        whose vocabulary holds a control token may still make it from plain characters; then the text is cut
+        inside of them.
 
+        Raises:
+            UntraceableTextError: nobody can say who wrote a control token.
+            ControlTokenInTextError: a control token of one character, which the model makes from plain text.
+        """
+        written = self.written(marked)
+        text = str.__str__(marked)
+        encoding = self._tokenizer.encode(text, add_special_tokens=add_special_tokens)
+        if not _differing(written, self._found(encoding, text)):
+            return list(encoding.ids)
+        parts: list[str | AddedToken] = []
+        end = 0
+        for control in written:
+            parts += text[end : control.start], control.token
+            end = control.end
+        parts.append(text[end:])
+        encoding = self._tokenizer.encode_parts(parts, add_special_tokens=add_special_tokens)
+        forged = _differing(written, self._found(encoding, text))
+        if not forged:
+            return list(encoding.ids)
+        for control in forged:
+            if control.end - control.start < 2:
+                raise ControlTokenInTextError(token_id=control.token.id, token=control.token.content)
+        cuts = [0, *(control.start + 1 for control in forged), len(text)]
+        ids = [token_id for start, end in pairwise(cuts) for token_id in self.encode(marked[start:end])]
+        inserted = encoding.special_tokens_mask
+        before, behind = inserted.index(0), len(inserted) - inserted[::-1].index(0)
+        return [*encoding.ids[:before], *ids, *encoding.ids[behind:]]
 
-def _controls_in(encoding: Encoding, tokenizer: Tokenizer, text: str) -> list[Control]:
-    """The control tokens of an encoding, but for those that a post-processor inserted.
+    def written(self, marked: MarkedText) -> list[Control]:
+        """Return the control tokens that the template wrote: leftmost, then longest, in runs without data.
 
-    A model's own unknown token counts only where the text spells it; elsewhere it says that a character is
-    unknown.
-    """
-    special = {token.id: token for token in tokenizer.added_tokens if token.special}
-    unknown = getattr(tokenizer.model, "unk_token", None)
-    unknown_id = getattr(tokenizer.model, "unk_id", None)
-    controls = []
-    for token_id, (start, end), inserted in zip(
-        encoding.ids, encoding.offsets, encoding.special_tokens_mask, strict=True
-    ):
-        if token_id in special and not inserted:
-            token = special[token_id]
-            is_unknown = token_id == unknown_id or token.content == unknown
-            if not is_unknown or text[start:end].strip() == token.content:
+        Raises:
+            UntraceableTextError: one of them holds a character that cannot be traced.
+        """
+        text = str.__str__(marked)
+        controls = []
+        for run in re.finditer(rb"[^d]+", marked.marks):
+            for found in self._pattern.finditer(text, run.start(), run.end()):
+                token, start, end = self._by_content[found[0]], found.start(), found.end()
+                beside = text[max(0, start - 1) : start] + text[end : end + 1]
+                if token.single_word and re.search(r"\w", beside):
+                    continue
+                if UNTRACEABLE in marked.marks[start:end]:
+                    raise UntraceableTextError(position=start, token=token.content)
                 controls.append(Control(token, start, end))
-    return controls
+        return controls
+
+    def _found(self, encoding: Encoding, text: str) -> list[Control]:
+        """The control tokens of an encoding, but for those that a post-processor inserted.
+
+        A model's own unknown token counts only where the text spells it; elsewhere it says that a character
+        is unknown.
+        """
+        controls = []
+        columns = zip(encoding.ids, encoding.offsets, encoding.special_tokens_mask, strict=True)
+        for token_id, (start, end), inserted in columns:
+            if token_id in self._by_id and not inserted:
+                token = self._by_id[token_id]
+                is_unknown = token.content == self._unknown[0] or token_id == self._unknown[1]
+                if not is_unknown or text[start:end].strip() == token.content:
+                    controls.append(Control(token, start, end))
+        return controls
 
 
 def _differing(written: Sequence[Control], found: Sequence[Control]) -> list[Control]:

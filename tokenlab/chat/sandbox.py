@@ -152,7 +152,9 @@ class Formatter(SandboxedFormatter):
             if field is not None:
                 if field == "" or field[0] in ".[":
                     field = f"{next(automatic, len(args))}{field}"
-                value = self.convert_field(self.get_field(field, args, kwargs)[0], conversion)
+                value = self.get_field(field, args, kwargs)[0]
+                if conversion:
+                    value = opaque(partial(self.convert_field, value, conversion), value)
                 spec = self.vformat(spec, args, kwargs) if spec else ""
                 for number in re.findall(r"\d+", spec):
                     budget().afford(int(number[:12]))

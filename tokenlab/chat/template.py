@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tokenlab.chat.encoding import encode_marked
+from tokenlab.chat.encoding import MarkedEncoder
 from tokenlab.chat.limits import Budget, TemplateLimits, current_budget
 from tokenlab.chat.marked import TEMPLATE, MarkedText, joined, mark
 from tokenlab.chat.messages import as_data, as_mappings, as_messages, cut_at_tag, tag_final_message
@@ -176,7 +176,7 @@ class ChatTemplate:
             ControlTokenInTextError: the tokenizer's model makes a control token from ordinary characters.
         """
         marked, _ = self._run(messages, *given, **options)
-        ids = encode_marked(tokenizer, marked, add_special_tokens)
+        ids = MarkedEncoder(tokenizer).encode(marked, add_special_tokens)
         bos = tokenizer.vocabulary.get(self.bos_token or tokenizer.bos_token or "")
         if bos is not None and ids[:2] == [bos, bos]:
             warnings.warn(DoubledBosWarning(bos), stacklevel=2)
@@ -283,7 +283,7 @@ def _named_sources(source: Any) -> dict[str, str]:
 def _found_in(data: bytes, where: str) -> dict[str, Any]:
     """The arguments of `ChatTemplate` that a file's bytes hold."""
     if data.startswith(b"430 "):
-        from tokenlab.pipeline.tokenizer import Tokenizer
+        from tokenlab.formats import Tokenizer
 
         return _carried_by(Tokenizer.from_bytes(data))
     try:
