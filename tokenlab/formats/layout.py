@@ -104,7 +104,7 @@ def refuse(out: bytearray, name: str, expected: str, found: object) -> NoReturn:
 
 
 _PACKINGS = {
-    kind: struct.Struct(f"<{code}") for kind, code in zip(("u8", "u16", "u32", "f64"), "BHId", strict=True)
+    kind: struct.Struct(f"<{code}") for kind, code in (("u8", "B"), ("u16", "H"), ("u32", "I"), ("f64", "d"))
 }
 
 
