@@ -247,6 +247,11 @@ ALPHABET = Question(
             lambda token: from_alphabet(token.replace("Ġ", "")),
         ),
         Misconception(
+            "two-code-points",
+            "write é with two code points: it looks the same, and has other bytes than the token",
+            lambda token: unicodedata.normalize("NFD", from_alphabet(token)),
+        ),
+        Misconception(
             "accent-dropped", "let the accent go", lambda token: from_alphabet(token).translate(_BARE)
         ),
     ),
