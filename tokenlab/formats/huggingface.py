@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from itertools import chain
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from types import NoneType
@@ -198,18 +199,20 @@ def _read_merges(value: Any, path: str) -> tuple[tuple[str, str], ...]:
     """Read merges: all as pairs, or all as the older "left right", among which a comment may stand."""
     if not isinstance(value, list):
         _refuse(path, "a list of merges", value)
-    as_text = bool(value) and isinstance(value[0], str)
-    pairs = []
-    for place, merge in enumerate(value):
-        pair = merge
-        if as_text:
-            if isinstance(merge, str) and merge.startswith("#version"):
-                continue
-            pair = merge.split(" ") if isinstance(merge, str) else None
-        if type(pair) is not list or [*map(type, pair)] != [str, str]:
-            _refuse(f"{path}[{place}]", "two tokens, spelled like those of the first merge", merge)
-        pairs.append((pair[0], pair[1]))
-    return tuple(pairs)
+    rows: list[Any] = value
+    if value and isinstance(value[0], str):
+        texts = [merge for merge in value if not (isinstance(merge, str) and merge.startswith("#version"))]
+        value, rows = texts, [merge.split(" ") if isinstance(merge, str) else None for merge in texts]
+    if not (
+        set(map(type, rows)) <= {list}
+        and set(map(len, rows)) <= {2}
+        and set(map(type, chain.from_iterable(rows))) <= {str}
+    ):
+        place = next(
+            i for i, row in enumerate(rows) if type(row) is not list or [*map(type, row)] != [str, str]
+        )
+        _refuse(f"{path}[{place}]", "two tokens, spelled like those of the first merge", value[place])
+    return tuple(map(tuple, rows))
 
 
 def _read_scores(value: Any, path: str) -> tuple[tuple[str, float], ...]:

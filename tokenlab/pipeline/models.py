@@ -232,10 +232,12 @@ class BPE(Model):
         return model
 
     def _refuse_merge(self, vocabulary: Mapping[str, int], cut: int) -> NoReturn:
-        for place, (left, right) in enumerate(self.merges):
-            merged = left.encode() + right.encode()[cut:]
-            if not {left, right, merged.decode(errors="replace")} <= vocabulary.keys():
-                break
+        place, (left, right) = next(
+            (place, (left, right))
+            for place, (left, right) in enumerate(self.merges)
+            if not {left, right, (left.encode() + right.encode()[cut:]).decode(errors="replace")}
+            <= vocabulary.keys()
+        )
         raise ComponentError(
             component="BPE",
             field=f"merges[{place}]",
