@@ -83,6 +83,7 @@ def encoding_rows() -> Iterator[Row]:
         "Unigram: n best of 10, text of 10 kB against 1 kB",
         small=lambda: model.n_best(text[:1_000], 10),
         large=lambda: model.n_best(text[:10_000], 10),
+        at_most=15,
     )
     yield growth(
         "Unigram: one text without spaces, 1 MB against 0.1 MB",

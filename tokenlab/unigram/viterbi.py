@@ -194,10 +194,11 @@ class Unigram:
         >>> Unigram({"a": -1.0, "<0xC3>": -5.0, "<0xA9>": -5.0}, byte_fallback=True).segment("aé")
         ['a', '<0xC3>', '<0xA9>']
         """
+        spans = self.best_spans(text)
+        if all(map(itemgetter(2), spans)):
+            return [text[start:end] for start, end, _ in spans]
         pieces: list[str] = []
-        for start, end, known in (
-            fuse_unknown(self.best_spans(text)) if self.fuse_unknown else self.best_spans(text)
-        ):
+        for start, end, known in fuse_unknown(spans) if self.fuse_unknown else spans:
             piece = text[start:end]
             if not known and self.byte_fallback:
                 names = [f"<0x{byte:02X}>" for byte in piece.encode()]
