@@ -29,7 +29,7 @@ def lines():
     foreign = [
         line for document in load_corpus("multilingual").documents for line in document.text.splitlines()
     ]
-    code = source_text()[:400_000].splitlines()
+    code = source_text()[:250_000].splitlines()
     return [line for line in code + foreign if line.strip()]
 
 

@@ -41,7 +41,7 @@ def model_of(pool):
 
 @given(words)
 def test_the_seeds_are_the_characters_and_what_occurs_twice(counted):
-    pool = Candidates(dict(sorted(counted.items())), longest=4)
+    pool = Candidates(dict(sorted(counted.items())), longest=4, seeds=10_000)
     occurring = Counter()
     for word, count in counted.items():
         for start in range(len(word)):
@@ -59,7 +59,7 @@ def test_the_seeds_are_the_characters_and_what_occurs_twice(counted):
 @given(words)
 def test_the_batch_equals_the_model_on_each_word(counted):
     """E-step and best paths over arrays, against `Unigram` word by word."""
-    pool = Candidates(dict(sorted(counted.items())), longest=4)
+    pool = Candidates(dict(sorted(counted.items())), longest=4, seeds=10_000)
     model = model_of(pool)
     likelihood = pool.expect()
     expected, best = Counter(), Counter()
@@ -80,7 +80,7 @@ def test_the_batch_equals_the_model_on_each_word(counted):
 @settings(max_examples=50)
 @given(words)
 def test_em_never_lowers_the_likelihood(counted):
-    pool = Candidates(dict(sorted(counted.items())), longest=4)
+    pool = Candidates(dict(sorted(counted.items())), longest=4, seeds=10_000)
     likelihoods = []
     for _ in range(6):
         likelihoods.append(pool.expect())
@@ -92,7 +92,7 @@ def test_em_never_lowers_the_likelihood(counted):
 @settings(max_examples=50)
 @given(words)
 def test_the_loss_of_a_piece_is_that_of_its_best_replacement(counted):
-    pool = Candidates(dict(sorted(counted.items())), longest=4)
+    pool = Candidates(dict(sorted(counted.items())), longest=4, seeds=10_000)
     chosen = pool.lattices.best(pool.scores)[1]
     counts = pool.lattices.counts(pool.line.last, pool.line.frequency, chosen, len(pool.scores))
     number = {piece: n for n, piece in enumerate(pool.all.pieces)}
@@ -184,7 +184,7 @@ def test_a_document_of_one_long_word_is_trained_in_parts():
 
 def test_the_m_step_divides_and_its_digamma_form_takes_from_the_rare():
     counted = Counter(word for line in source_lines(0, 20_000) for word in marked_words(line))
-    pool = Candidates(dict(sorted(counted.items())), longest=8)
+    pool = Candidates(dict(sorted(counted.items())), longest=8, seeds=10_000)
     pool.expect()
     share = pool.expected / pool.expected.sum()
     pool.maximise("maximum_likelihood", 1e-300)

@@ -376,7 +376,9 @@ def test_a_megabyte_without_spaces():
     assert model.segment("ab" * 500_000) == ["ab"] * 500_000
 
 
-tenths = st.integers(-40, 0).map(lambda number: number / 10)  # sums of which round, so that ties may go either way
+tenths = st.integers(-40, 0).map(
+    lambda number: number / 10
+)  # sums of which round, so that ties may go either way
 
 
 @given(

@@ -85,6 +85,17 @@ class Occurrences:
     start: Ints
     piece: Ints
 
+    def most_frequent(self, size: int) -> Occurrences:
+        """All characters and the most frequent of the others, `size` in all; the shorter among equals."""
+        order = np.lexsort((-self.counts, self.lengths > 1))
+        chosen = np.sort(order[: max(size, int((self.lengths == 1).sum()))])
+        number = np.full(len(self.pieces), -1)
+        number[chosen] = np.arange(len(chosen))
+        kept = number[self.piece] >= 0
+        pieces = [self.pieces[place] for place in chosen.tolist()]
+        counts, lengths = self.counts[chosen], self.lengths[chosen]
+        return Occurrences(pieces, counts, lengths, self.start[kept], number[self.piece[kept]])
+
 
 class Lattices:
     """The edges of many lattices, in the order of the programme: by place of the end, the end, the start."""
@@ -150,9 +161,11 @@ class Lattices:
 class Candidates:
     """The pieces that are still in the running, their scores, and the lattices of the words they make."""
 
-    def __init__(self, words: Mapping[str, int], longest: int) -> None:
+    def __init__(self, words: Mapping[str, int], longest: int, seeds: int) -> None:
         self.line = Line(words)
-        self.all = self.line.frequent_substrings(longest, minimum=2)
+        found = self.line.frequent_substrings(longest, minimum=2)
+        self.most = len(found.pieces)
+        self.all = found.most_frequent(seeds)
         self.single = self.all.lengths == 1
         self.fewest = int(self.single.sum())
         weights = self.all.counts * self.all.lengths

@@ -112,12 +112,12 @@ class UnigramTrainer:
         """
         from tokenlab.unigram.batch import Candidates  # numpy, which only training needs
 
-        pool = Candidates(self._words(documents), self.max_piece_length)
-        if not pool.fewest <= self.vocabulary_size <= pool.size:
+        seeds = int(self.vocabulary_size * self.seed_factor)
+        pool = Candidates(self._words(documents), self.max_piece_length, seeds)
+        if not pool.fewest <= self.vocabulary_size <= pool.most:
             raise VocabularySizeError(
-                vocabulary_size=self.vocabulary_size, fewest=pool.fewest, most=pool.size
+                vocabulary_size=self.vocabulary_size, fewest=pool.fewest, most=pool.most
             )
-        pool.keep_highest(pool.all.counts, int(self.vocabulary_size * self.seed_factor))
         to_drop = pool.size - self.vocabulary_size
         surplus = int(self.vocabulary_size * SURPLUS)
         rounds: list[TrainingRound] = []
