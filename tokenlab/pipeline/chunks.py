@@ -59,18 +59,15 @@ class Chunker(NamedTuple):
     ascii_chunk: re.Pattern[str]  # the same on ASCII text, and quicker
     edge: re.Pattern[str]  # where a chunk surely begins
 
-    def blocks(self, text: str) -> Iterator[list[str]]:
-        """Yield the chunks of a text, some thousand at a time; joined, they are the text."""
+    def blocks(self, text: str, size: int = 1 << 16) -> Iterator[list[str]]:
+        """Yield the chunks of a text, those of about `size` characters at a time; joined, they are the text."""
         start = 0
         while start < len(text):
-            found = self.edge.search(text, start + _BLOCK)
+            found = self.edge.search(text, start + size)
             end = found.start() if found else len(text)
             block = text[start:end]
             yield (self.ascii_chunk if block.isascii() else self.chunk).findall(block)
             start = end
-
-
-_BLOCK = 1 << 16
 
 
 def _chunker(form: str) -> Chunker:

@@ -39,9 +39,9 @@ class PreTokenizer:
         """Return the pieces of a text that does not begin the input, without their spans."""
         return [piece.text for piece in self.pre_tokenize(AlignedText.of(text, origin=1))]
 
-    def pieces_of(self, texts: list[str]) -> list[str]:
-        """Return the pieces of several texts, one after the other."""
-        return [piece for text in texts for piece in self.pieces(text)]
+    def parted(self) -> tuple[PreTokenizer, CharacterTable | None]:
+        """Return what cuts, and the table by which all pieces are rewritten at the end, if there is one."""
+        return self, None
 
     def chunker(self) -> Chunker | None:
         """Return how text can be cut beforehand without a change to the pieces, None: not at all."""
@@ -187,10 +187,11 @@ class ByteLevel(PreTokenizer):
         found = (find_texts(GPT2_PATTERN, text) if self.use_regex else None) or ([text] if text else [])
         return [piece.translate(TO_BYTE_ALPHABET) for piece in found]
 
-    def pieces_of(self, texts: list[str]) -> list[str]:
-        if self.use_regex or self.add_prefix_space:
-            return PreTokenizer.pieces_of(self, texts)
-        return [text.translate(TO_BYTE_ALPHABET) for text in texts]
+    def parted(self) -> tuple[PreTokenizer, CharacterTable | None]:
+        if self.add_prefix_space:
+            return self, None
+        gpt2 = Split(Pattern(GPT2_PATTERN, regex=True), "Isolated")
+        return gpt2 if self.use_regex else Sequence(), TO_BYTE_ALPHABET
 
     def chunker(self) -> Chunker | None:
         return WORDS if self.use_regex and not self.add_prefix_space else None
@@ -358,8 +359,17 @@ class Sequence(PreTokenizer):
     def pieces(self, text: str) -> list[str]:
         pieces = [text] if text else []
         for pre_tokenizer in self.pretokenizers:
-            pieces = pre_tokenizer.pieces_of(pieces)
+            pieces = [part for piece in pieces for part in pre_tokenizer.pieces(piece)]
         return pieces
+
+    def parted(self) -> tuple[PreTokenizer, CharacterTable | None]:
+        if not self.pretokenizers:
+            return self, None
+        *cutters, last = self.pretokenizers
+        cutter, table = last.parted()
+        if cutter != Sequence():
+            cutters.append(cutter)
+        return cutters[0] if len(cutters) == 1 else Sequence(tuple(cutters)), table
 
     def chunker(self) -> Chunker | None:
         """The chunker of the first one that cuts at white space, when those before do no more than cut.

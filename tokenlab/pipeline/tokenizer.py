@@ -130,16 +130,24 @@ class Tokenizer:
     _normalized: AddedTokenFinder = field(init=False, repr=False, compare=False)
     _chunker: Chunker | None = field(init=False, repr=False, compare=False)
     _piece_tokens: models.PieceCache = field(init=False, repr=False, compare=False)
+    _cutter: pre_tokenizers.PreTokenizer = field(init=False, repr=False, compare=False)
+    _word_ids: models.PieceCache = field(init=False, repr=False, compare=False)
+    _word_tokens: models.PieceCache = field(init=False, repr=False, compare=False)
     _chunk_ids: models.PieceCache = field(init=False, repr=False, compare=False)
     _chunk_columns: models.PieceCache = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check_ids(self.model, self.added_tokens)
+        cutter, table = (self.pre_tokenizer or pre_tokenizers.Sequence()).parted()
+        encode_ids, tokenize = self.model.encode_ids, self.model.tokenize
         derived = {
             "_raw": raw_finder(self.added_tokens, self.control_ids),
             "_normalized": normalized_finder(self.added_tokens, self.normalizer),
+            "_cutter": cutter,
             "_chunker": self.pre_tokenizer.chunker() if self.pre_tokenizer else None,
-            "_piece_tokens": models.PieceCache(self.model.tokenize),  # type: ignore[arg-type]
+            "_piece_tokens": models.PieceCache(tokenize),  # type: ignore[arg-type]
+            "_word_ids": models.PieceCache(lambda word: encode_ids(word.translate(table) if table else word)),
+            "_word_tokens": models.PieceCache(lambda word: tokenize(word.translate(table) if table else word)),  # type: ignore[arg-type]
             "_chunk_ids": models.PieceCache(self._ids_of_chunk, 1 << 17),
             "_chunk_columns": models.PieceCache(self._columns_of_chunk),  # type: ignore[arg-type]
         }
@@ -233,10 +241,8 @@ class Tokenizer:
                     ids.extend(chain.from_iterable(map(self._chunk_ids.__getitem__, chunks)))
 
     def _ids_of_chunk(self, chunk: str) -> Iterable[int]:
-        assert self.pre_tokenizer is not None
-        pieces = self.pre_tokenizer.pieces(chunk)
-        encode = self.model.encode_ids
-        return encode(pieces[0]) if len(pieces) == 1 else chain.from_iterable(map(encode, pieces))
+        words = self._cutter.pieces(chunk)
+        return self._word_ids[words[0]] if len(words) == 1 else chain.from_iterable(map(self._word_ids.__getitem__, words))
 
     def encode_parts(
         self, parts: Iterable[str | ControlToken | AddedToken], *, add_special_tokens: bool = False
@@ -336,9 +342,9 @@ class Tokenizer:
         if chunk.isascii() and self.pre_tokenizer.keeps_length:
             ids, tokens, spans, words = columns = [], [], [], []
             start = 0
-            pieces = self.pre_tokenizer.pieces(chunk)
+            pieces = self._cutter.pieces(chunk)
             for word, piece in enumerate(pieces):
-                for token_id, token, first, end in self._piece_tokens[piece]:
+                for token_id, token, first, end in self._word_tokens[piece]:
                     ids.append(token_id)
                     tokens.append(token)
                     spans.append((start + first, start + end - 1))
