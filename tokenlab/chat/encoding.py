@@ -1,8 +1,8 @@
 """Marked text to token IDs: control tokens come from the template alone.
 
-Chapter 08, after source 003: text and control tokens are to reach the tokenizer apart, instead of being
-joined into one string that is parsed afterwards. Control tokens are the *special* added tokens. Other added
-tokens (<tool_call>, <think> in many models) are ordinary vocabulary, found in whatever text holds them.
+Chapter 08, after the tokenizer notes: text and control tokens are to reach the tokenizer apart, instead of
+being joined into one string that is parsed afterwards. Control tokens are the *special* added tokens. Other
+added tokens (<tool_call>, <think> in many models) are ordinary vocabulary, found in whatever text holds them.
 """
 
 from __future__ import annotations

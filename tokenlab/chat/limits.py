@@ -1,7 +1,8 @@
 """What a chat template may use up: length, steps, memory, time.
 
-Chapter 08. Templates come from strangers, and one line of Jinja can ask for a gigabyte; source 000 shows them
-travelling inside model files. Every text, list and step of a rendering is counted against one `Budget`.
+Chapter 08. Templates come from strangers, and one line of Jinja can ask for a gigabyte; the `.mtok` document
+shows them travelling inside model files. Every text, list and step of a rendering is counted against one
+`Budget`.
 """
 
 from __future__ import annotations

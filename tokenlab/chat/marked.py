@@ -1,8 +1,9 @@
 """Text that knows, for each of its characters, who wrote it: the template, or the data it was given.
 
-Chapter 08, after source 003 (a contract between ordinary text and the control channel). A chat template is
-a program on strings: it trims, slices, splits and joins what the messages hold. `MarkedText` goes through all
-of that and keeps its marks, so that at the end one can say which characters may form a control token.
+Chapter 08, after the tokenizer notes (a contract between ordinary text and the control channel). A chat
+template is a program on strings: it trims, slices, splits and joins what the messages hold. `MarkedText` goes
+through all of that and keeps its marks, so that at the end one can say which characters may form a control
+token.
 """
 
 from __future__ import annotations

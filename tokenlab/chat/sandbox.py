@@ -1,7 +1,7 @@
 """The Jinja2 sandbox in which chat templates run: the field's dialect, marked text, and a budget.
 
-Chapter 08, after source 000 (what templates use) and Jinja2's documentation of its sandbox. It speaks the
-dialect that `transformers` gives its templates. Everything that a template writes is `MarkedText`.
+Chapter 08, after the `.mtok` document (what templates use) and Jinja2's documentation of its sandbox. It
+speaks the dialect that `transformers` gives its templates. Everything that a template writes is `MarkedText`.
 
 Left out on purpose: filters for web pages (`urlize`, `xmlattr`, `striptags`), slow or random ones (`pprint`,
 `wordwrap`, `random`, `lipsum`). `safe` changes nothing, since nothing is escaped here.

@@ -1,7 +1,7 @@
 """Chat templates: a conversation goes in, the text that the model was trained on comes out.
 
-Chapter 08, after source 000 (where templates are stored and what they use). The same conversation gives the
-same text as in `transformers`.
+Chapter 08, after the `.mtok` document (where templates are stored and what they use). The same conversation
+gives the same text as in `transformers`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Special tokens as a contract: six questions that every tokenizer must be able to answer (chapter 08).
 
-After the published list of source 003: may user text spell them, when are they matched, who puts BOS and EOS
-in, does padding share an ID with EOS, do the tokens of tools and media form one range, what must grow with the
-vocabulary.
+After the published list of the tokenizer notes: may user text spell them, when are they matched, who puts BOS
+and EOS in, does padding share an ID with EOS, do the tokens of tools and media form one range, what must grow
+with the vocabulary.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The Unigram model: the most probable way to cut a text into pieces, and every other way (chapter 5).
 
 A piece has a log-probability, a segmentation has the sum of those of its pieces, and dynamic programming
-finds the best one. Follows Kudo, "Subword Regularization" (2018), source 003 (costs), and what the encoders
-of SentencePiece and Hugging Face tokenizers do.
+finds the best one. Follows Kudo, "Subword Regularization" (2018), the tokenizer notes (costs), and what the
+encoders of SentencePiece and Hugging Face tokenizers do.
 
 Rules, where a choice was needed:
 
@@ -145,7 +145,7 @@ class Unigram:
     def from_costs(cls, costs: Mapping[str, float], unknown_cost: float = 20.0) -> Unigram:
         """The same model by costs, which are negative log-probabilities: the cheapest path is the best one.
 
-        As in source 003, each unknown character costs `unknown_cost` and stays a piece of its own.
+        As in the tokenizer notes, each unknown character costs `unknown_cost` and stays a piece of its own.
 
         >>> model = Unigram.from_costs({"北": 3.0, "北京": 1.0, "大学": 1.0, "大": 2.0, "学": 2.0})
         >>> model.segment("北京大学")
