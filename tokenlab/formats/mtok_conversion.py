@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -70,10 +70,6 @@ class _Conversion:
         name = component if isinstance(component, str) else type(component).__name__
         self.answers.append((name, loss, example))
 
-    def table(self, form: Callable[[str], str]) -> dict[str, Any]:
-        """Return a table of single characters, left empty where only the meaning counts."""
-        return {"entries": list(table_of(form)) if self.with_tables else []}
-
 
 def literal_of(pattern: Pattern) -> str | None:
     """Return the one text that a pattern matches, or None if there are several or none.
@@ -114,7 +110,7 @@ def _step(to: _Conversion, part: Any, after: tuple[Any, ...]) -> Entry:
             to.lose(part, "a table maps one code point at a time and cannot compose")
         elif not _marks_go(after):
             to.lose(part, "a table maps one code point at a time and cannot put marks in order")
-        return Entry(6, {"table": to.table(NORMAL_FORMS[kind.__name__])})
+        return Entry(6, {"table": {"entries": list(table_of(NORMAL_FORMS[kind.__name__]))}})
     if kind is normalizers.Lowercase:
         return Entry(5, {"clean_text": 0, "handle_chinese_chars": 0, "strip_accents": 0, "lowercase": 1})
     if kind is normalizers.StripAccents:
@@ -134,7 +130,10 @@ def _step(to: _Conversion, part: Any, after: tuple[Any, ...]) -> Entry:
             "strip_accents": int(strip),
             "lowercase": int(part.lowercase),
         }
-        return Entry(7, {**flags, "table": to.table(NORMAL_FORMS["NFD"])}) if strip else Entry(5, flags)
+        if not strip:
+            return Entry(5, flags)
+        nfd = table_of(NORMAL_FORMS["NFD"]) if to.with_tables else ()
+        return Entry(7, {**flags, "table": {"entries": list(nfd)}})
     if kind is normalizers.Prepend:
         return Entry(2, {"prepend": part.prepend})
     if kind is normalizers.Strip:
@@ -478,7 +477,7 @@ def _convert(to: _Conversion) -> MtokFile:
 def plain_file(tokenizer: Tokenizer) -> MtokFile | None:
     """Return what a tokenizer's answers depend on as a file, None where the format cannot say them.
 
-    Left out are the tables of Unicode, which come with Python, and what has no part in encoding and decoding.
+    Left out are BERT's table, which comes with Python's version of Unicode, and what no answer depends on.
     """
     to = _Conversion(with_clean_up_spelled(tokenizer), with_tables=False)
     try:
