@@ -11,19 +11,42 @@ from pathlib import Path
 
 import pytest
 
+from tokenlab import Tokenizer
+from tokenlab.errors import UnknownCharacterError
+
 VECTORS = Path(__file__).parent / "vectors"
 CASES = VECTORS / "field-cases.jsonl"
 OPERATIONS = Counter(
     json.loads(line)["setup"]["op"] for line in CASES.read_text(encoding="utf-8").splitlines()
 )
 
+# This case is about `single_word`, but its text holds a "(" that its BPE does not know and has no unk_token for.
+# The oracle drops such a character silently; here that is an error, since nothing may be lost unsaid.
+OTHERWISE = "addsingle-o"
+
 
 @pytest.mark.skipif(
     sys.platform == "win32", reason="the runner bounds each case with SIGALRM, which Windows lacks"
 )
 @pytest.mark.parametrize("operation", sorted(OPERATIONS))
-def test_field_cases(operation):
-    command = [sys.executable, str(VECTORS / "run_field_cases.py"), str(CASES), "--only", operation]
+def test_field_cases(operation, tmp_path):
+    cases = tmp_path / "cases.jsonl"
+    lines = CASES.read_text(encoding="utf-8").splitlines(keepends=True)
+    cases.write_text("".join(line for line in lines if f'"id": "{OTHERWISE}"' not in line), encoding="utf-8")
+    command = [sys.executable, str(VECTORS / "run_field_cases.py"), str(cases), "--only", operation]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"of {OPERATIONS[operation]} pass" in done.stdout
+    assert f"of {OPERATIONS[operation] - (operation == 'encode')} pass" in done.stdout
+
+
+def test_the_case_about_single_words_holds_once_its_model_knows_all_characters():
+    lines = CASES.read_text(encoding="utf-8").splitlines()
+    case = next(case for case in map(json.loads, lines) if case["id"] == OTHERWISE)
+    document, text = case["setup"]["tokenizer"], case["input"]["text"]
+    with pytest.raises(UnknownCharacterError) as caught:
+        Tokenizer.from_bytes(json.dumps(document).encode()).encode(text)
+    assert text[caught.value.position] == "("
+
+    document["model"]["vocab"]["("] = 99
+    ids = Tokenizer.from_bytes(json.dumps(document).encode()).encode(text).ids
+    assert [token_id for token_id in ids if token_id != 99] == case["expected"]["ids"]
