@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
-from tokenlab.bpe.merging import MergeTable
+from tokenlab.bpe.merging import MergeTable, Observer
 from tokenlab.errors import ComponentError, MissingTokenError, NoSegmentationError, UnknownCharacterError
 from tokenlab.unigram import viterbi
 
@@ -278,6 +278,10 @@ class BPE(Model):
         if self.ignore_merges and piece in self.vocabulary:
             return (self.vocabulary[piece],)
         return self._table.merge(self._symbols(piece)[0])
+
+    def observe_merges(self, piece: str, observe: Observer) -> list[int]:
+        """Return the IDs that the merges make of a piece; for `observe` see `MergeTable.merge`."""
+        return self._table.merge(self._symbols(piece)[0], observe)
 
     def _symbols(self, piece: str) -> tuple[list[int], list[tuple[int, int]] | None]:
         """Return what merging starts from, and the span of each symbol (None: one character each)."""
