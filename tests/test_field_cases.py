@@ -20,7 +20,7 @@ OPERATIONS = Counter(
     json.loads(line)["setup"]["op"] for line in CASES.read_text(encoding="utf-8").splitlines()
 )
 
-# This case is about `single_word`, but its text holds a "(" that its BPE does not know and has no unk_token for.
+# This case is about `single_word`, but its text holds a "(" that its BPE lacks, without an unk_token for it.
 # The oracle drops such a character silently; here that is an error, since nothing may be lost unsaid.
 OTHERWISE = "addsingle-o"
 
