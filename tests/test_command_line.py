@@ -1,0 +1,169 @@
+"""The commands, run as a learner runs them: in a process of their own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tokenlab import Tokenizer
+
+VECTORS = Path(__file__).parent / "vectors"
+BYTES = VECTORS / "mtok/byte-level-bpe/tokenizer.mtok"
+UNIGRAM = VECTORS / "mtok/unigram/tokenizer.json"
+COMMANDS = ("inspect", "convert", "encode", "decode", "train", "trace", "compare")
+# No locale, and a hostile encoding for the standard streams.
+SURROUNDINGS = {"PYTHONIOENCODING": "latin-1", "PYTHONHASHSEED": "0", "SYSTEMROOT": r"C:\Windows"}
+
+
+def run(*words, given=b"", code=0):
+    command = [sys.executable, "-m", "tokenlab", *map(str, words)]
+    done = subprocess.run(command, input=given, capture_output=True, env=SURROUNDINGS, timeout=120)
+    assert done.returncode == code, done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+    return done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(command):
+    out, _ = run(command, "--help")
+    assert f"python -m tokenlab {command} " in out.split("examples:")[1]
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("nothing",), ("encode",), ("convert", "a"), ("encode", "a", "--what")]
+)
+def test_what_is_not_understood_is_one_line_and_exit_code_2(words):
+    out, errors = run(*words, code=2)
+    assert out == ""
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("encode", "no such file", "--text", "a"), "no such file"),
+        (("inspect", UNIGRAM, "--bytes"), "expected a .mtok file"),
+        (("inspect", __file__), "expected a tokenizer file"),
+        (("decode", BYTES, "99999"), "no token has ID 99999"),
+        (("decode", BYTES, "x"), "expected token IDs"),
+        (("convert", UNIGRAM, "-", "--to", "mtok", "--strict"), "cannot compose"),
+        (("convert", UNIGRAM, "out.xyz"), "ends in"),
+        (("encode", BYTES, "--rule", "reader", "--text", "a"), "legacy"),
+    ],
+)
+def test_what_fails_is_one_line_and_exit_code_1(words, found):
+    out, errors = run(*words, code=1)
+    assert out == ""
+    assert errors.count("\n") == 1
+    assert errors.startswith(f"tokenlab {words[0]}: ")
+    assert found in errors
+
+
+def test_inspect_says_what_is_in_a_file():
+    out, _ = run("inspect", BYTES)
+    for expected in ("2,477 bytes", "section      Model", "270 tokens, 14 merges", "'<tool>' lstrip rstrip"):
+        assert expected in out
+    assert Tokenizer.from_file(BYTES).fingerprint() in out
+
+
+def test_inspect_accounts_for_every_byte():
+    out, _ = run("inspect", BYTES, "--bytes")
+    rows = [line.split(maxsplit=2)[:2] for line in out.splitlines()]
+    place = 0
+    for offset, length in rows:
+        assert int(offset) == place
+        place += int(length)
+    assert place == BYTES.stat().st_size
+
+
+@pytest.mark.parametrize("text", ["hello wörld 日本 😀\r\n", "", "a\n\nb ", "<|end|>"])
+def test_encode_and_decode_are_a_round_trip_through_pipes(text):
+    ids, _ = run("encode", BYTES, given=text.encode())
+    assert list(map(int, ids.split())) == Tokenizer.from_file(BYTES).encode_ids(text)
+    back = subprocess.run(
+        [sys.executable, "-m", "tokenlab", "decode", str(BYTES), "--special"],
+        input=ids.encode(),
+        capture_output=True,
+        env=SURROUNDINGS,
+        check=True,
+    )
+    assert back.stdout == text.encode()
+
+
+def test_encode_takes_several_texts():
+    assert run("encode", BYTES, "--text", "hello", "--text", " world")[0] == "259\n264\n"
+    assert run("encode", BYTES, "--lines", given=b"hello\n world\n")[0] == "259\n264\n"
+    assert run("encode", BYTES, "--tokens", "--text", "é")[0] == "195\t'Ã'\t0\t1\n169\t'©'\t0\t1\n"
+    assert "270" not in run("encode", BYTES, "--as-text", "--text", "<|end|>")[0].split()
+
+
+def test_text_that_is_no_utf8_is_refused_with_its_place():
+    _, errors = run("encode", BYTES, given=b"ab\xff", code=1)
+    assert "byte 2" in errors
+
+
+def test_convert_writes_the_format_of_the_name_and_warns_on_one_line_each(tmp_path):
+    target = tmp_path / "x.mtok"
+    out, errors = run("convert", UNIGRAM, target)
+    assert "tables of Unicode" in out
+    assert [line.split(":")[1] for line in errors.splitlines()] == [" warning", " warning"]
+    assert Tokenizer.from_file(target).encode_ids("hello") == Tokenizer.from_file(UNIGRAM).encode_ids("hello")
+    assert [each.name for each in tmp_path.iterdir()] == ["x.mtok"]
+
+
+def test_convert_between_standard_streams():
+    command = [sys.executable, "-m", "tokenlab", "convert", "-", "-", "--to"]
+    as_json = subprocess.run(
+        [*command, "json"], input=BYTES.read_bytes(), capture_output=True, check=True
+    ).stdout
+    assert as_json.startswith(b"{")
+    again = subprocess.run([*command, "mtok"], input=as_json, capture_output=True, check=True).stdout
+    assert Tokenizer.from_bytes(again).fingerprint() == Tokenizer.from_file(BYTES).fingerprint()
+
+
+def test_train_makes_a_tokenizer_that_encodes(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("low lower lowest é\n" * 20, "utf-8")
+    out, errors = run("train", text, "--merges", "5", "--out", tmp_path / "t.json")
+    assert "261 tokens, 5 of 5 merges" in out
+    assert errors == ""  # no progress bar in a pipe
+    tokenizer = Tokenizer.from_file(tmp_path / "t.json")
+    assert tokenizer.decode(tokenizer.encode_ids("slow é")) == "slow é"
+    assert len(tokenizer.encode_ids("low lower")) < len("low lower")
+
+
+def test_trace_shows_stages_and_merges():
+    out, _ = run("trace", BYTES, "--text", "hello")
+    assert "pre-tokenizer:" in out
+    assert out.splitlines()[-4:] == [
+        "  rank 0: 'he' 'l' 'l' 'o'",
+        "  rank 1: 'he' 'll' 'o'",
+        "  rank 2: 'hell' 'o'",
+        "  rank 3: 'hello'",
+    ]
+
+
+def test_compare_ends_with_1_where_ids_differ():
+    other = VECTORS / "mtok/byte-level-bpe/tokenizer.json"
+    out, _ = run("compare", BYTES, other, "--text", "hello")
+    assert "fingerprints are equal" in out
+    out, _ = run("compare", BYTES, UNIGRAM, "--text", "hello", code=1)
+    assert "DIFFERENT IDs" in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
+def test_a_broken_pipe_ends_quietly():
+    words = [
+        sys.executable,
+        "-m",
+        "tokenlab",
+        "inspect",
+        str(BYTES.parent.parent / "wordpiece/tokenizer.mtok"),
+        "--bytes",
+    ]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 1
