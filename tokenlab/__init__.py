@@ -27,7 +27,7 @@ _HOMES = {
     "tokenlab.unigram.viterbi": ("Edge", "Lattice", "Segmentation", "Unigram"),
     "tokenlab.unigram.training": ("TrainingRound", "UnigramTrainer", "UnigramTraining"),
     # A tokenizer reads and writes files through a table that the formats fill, so they come with it.
-    "tokenlab.formats": ("Encoding", "Tokenizer", "to_pipeline"),
+    "tokenlab.formats": ("ControlToken", "Encoding", "Tokenizer", "to_pipeline"),
     "tokenlab.chat": ("ChatTemplate", "TemplateLimits"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -3,8 +3,8 @@
 from tokenlab.formats import huggingface, legacy_pipeline, mtok
 from tokenlab.pipeline.encoding import Encoding
 from tokenlab.pipeline.learnt import to_pipeline
-from tokenlab.pipeline.tokenizer import CODECS, Tokenizer
+from tokenlab.pipeline.tokenizer import CODECS, ControlToken, Tokenizer
 
 CODECS += [huggingface, mtok, legacy_pipeline]
 
-__all__ = ["CODECS", "Encoding", "Tokenizer", "to_pipeline"]
+__all__ = ["CODECS", "ControlToken", "Encoding", "Tokenizer", "to_pipeline"]
