@@ -56,9 +56,7 @@ _NORMALIZER = st.one_of(
         lowercase=FLAG,
     ),
 )
-NORMALIZER = st.one_of(
-    _NORMALIZER, _component("Sequence", normalizers=st.lists(_NORMALIZER, max_size=3))
-)
+NORMALIZER = st.one_of(_NORMALIZER, _component("Sequence", normalizers=st.lists(_NORMALIZER, max_size=3)))
 _PRE_TOKENIZER = st.one_of(
     *map(_component, ("Whitespace", "WhitespaceSplit", "BertPreTokenizer")),
     _component("ByteLevel", add_prefix_space=FLAG, trim_offsets=FLAG, use_regex=FLAG),
@@ -79,7 +77,9 @@ PRE_TOKENIZER = st.one_of(
 
 def document(**parts: Any) -> bytes:
     """Return a tokenizer.json with these parts, the others absent."""
-    absent = dict.fromkeys(("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder"))
+    absent = dict.fromkeys(
+        ("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+    )
     return json.dumps({"version": "1.0", "added_tokens": [], "model": MODEL, **absent, **parts}).encode()
 
 

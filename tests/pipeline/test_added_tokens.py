@@ -10,7 +10,25 @@ from tokenlab import Tokenizer
 from tokenlab.pipeline.added_tokens import AddedToken, AddedTokenFinder
 
 BPE = {"type": "BPE", "vocab": {"[UNK]": 0}, "merges": [], "unk_token": "[UNK]"}
-CONTENTS = ["<s>", "</s>", " <s>", "a", "ab", "é", "THE", "the", " ", "  ", "▁", "it", "日", "e\u0301", "1", "\n", "'"]
+CONTENTS = [
+    "<s>",
+    "</s>",
+    " <s>",
+    "a",
+    "ab",
+    "é",
+    "THE",
+    "the",
+    " ",
+    "  ",
+    "▁",
+    "it",
+    "日",
+    "e\u0301",
+    "1",
+    "\n",
+    "'",
+]
 ADDED = st.lists(
     st.fixed_dictionaries(
         {
@@ -80,7 +98,10 @@ def test_text_cannot_forge_a_special_token_when_told_so():
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=5, unique=True), st.text("abc", max_size=12))
+@given(
+    st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=5, unique=True),
+    st.text("abc", max_size=12),
+)
 @example(["ab", "abab", "b"], "ababab")
 def test_the_search_is_leftmost_then_longest(contents, text):
     expected, position = [], 0

@@ -36,7 +36,9 @@ def test_plain_and_aligned_text_are_normalised_alike(spec, text):
     aligned = normalizer.normalize(AlignedText.of(text))
     assert aligned.text == normalizer(text)
     assert len(aligned.starts) == len(aligned.ends) == len(aligned.text)
-    assert all(0 <= start <= end <= len(text) for start, end in zip(aligned.starts, aligned.ends, strict=True))
+    assert all(
+        0 <= start <= end <= len(text) for start, end in zip(aligned.starts, aligned.ends, strict=True)
+    )
 
 
 @settings(max_examples=200, deadline=None)

@@ -62,7 +62,10 @@ def test_pieces_without_spans_are_the_same_pieces(spec, text):
 
 
 def known_pre_tokenizers():
-    split = [pre_tokenizers.Split(Pattern(from_rust(p), regex=True), "Isolated") for p in (LLAMA3, QWEN, CL100K, O200K)]
+    split = [
+        pre_tokenizers.Split(Pattern(from_rust(p), regex=True), "Isolated")
+        for p in (LLAMA3, QWEN, CL100K, O200K)
+    ]
     rewrite = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     gpt2 = pre_tokenizers.ByteLevel(add_prefix_space=False)
     deepseek = [
@@ -184,7 +187,8 @@ def test_the_named_differences_of_the_dialect_are_all_there_is_to_say(pattern, t
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(", "[a", r"\pL", r"(?~ab)", r"\g<1>", r"(?P<a>b)", "*a", r"\k<n>", "(?s).", "a" * 20_000, "(" * 5000]
+    "pattern",
+    ["(", "[a", r"\pL", r"(?~ab)", r"\g<1>", r"(?P<a>b)", "*a", r"\k<n>", "(?s).", "a" * 20_000, "(" * 5000],
 )
 def test_a_pattern_that_says_nothing_here_is_refused(pattern):
     with pytest.raises(PatternError) as caught:

@@ -29,7 +29,10 @@ from tokenlab.pipeline.encoding import Truncation
 from tokenlab.pipeline.post_processors import BertProcessing
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
-CORPUS = "the cat sat on the mat, the cat's hat; 12345 don't stop!\n\nif x == 10:\n    return x  # näive 日本語 ☃\n" * 3
+CORPUS = (
+    "the cat sat on the mat, the cat's hat; 12345 don't stop!\n\nif x == 10:\n    return x  # näive 日本語 ☃\n"
+    * 3
+)
 
 
 def trained(pattern=LLAMA3, size=400):
@@ -54,7 +57,8 @@ def trained(pattern=LLAMA3, size=400):
 
 TRAINED, ORACLE = trained()
 WORDS = st.lists(
-    st.one_of(SPACED, st.sampled_from([*CORPUS.split(), CORPUS[:60], "<|im_start|>", "<|im_end|>"])), max_size=10
+    st.one_of(SPACED, st.sampled_from([*CORPUS.split(), CORPUS[:60], "<|im_start|>", "<|im_end|>"])),
+    max_size=10,
 ).map("".join)
 
 
@@ -76,7 +80,7 @@ def test_the_fast_ways_equal_the_plain_one(normalizer, pre_tokenizer, added, tex
     data = document(normalizer=normalizer, pre_tokenizer=pre_tokenizer, added_tokens=added, model=BPE)
     tokenizer = Tokenizer.from_bytes(data)
     plain = replace(tokenizer)
-    object.__setattr__(plain, "_chunker", None)
+    object.__setattr__(plain, "_chunks", None)
     encoding = tokenizer.encode(text, parse_special_tokens=parse)
     assert encoding == plain.encode(text, parse_special_tokens=parse)
     assert tokenizer.encode_ids(text, parse_special_tokens=parse) == list(encoding.ids)
@@ -93,7 +97,7 @@ def test_chunks_change_nothing(pre_tokenizer, text):
     model = models.BPE(vocab={"[UNK]": 0, **{c: i for i, c in enumerate("abĠ's▁", 1)}}, unk_token="[UNK]")
     tokenizer = Tokenizer(model, pre_tokenizer=pre_tokenizer)
     plain = replace(tokenizer)
-    object.__setattr__(plain, "_chunker", None)
+    object.__setattr__(plain, "_chunks", None)
     for _ in range(2):  # from the cache, too
         assert tokenizer.encode(text) == plain.encode(text)
         assert tokenizer.encode_ids(text) == list(plain.encode(text).ids)
@@ -101,7 +105,9 @@ def test_chunks_change_nothing(pre_tokenizer, text):
 
 def test_ids_come_framed_as_the_post_processor_says():
     vocabulary = {"a": 0, "[CLS]": 1, "[SEP]": 2}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary), post_processor=BertProcessing(("[SEP]", 2), ("[CLS]", 1)))
+    tokenizer = Tokenizer(
+        models.WordLevel(vocabulary), post_processor=BertProcessing(("[SEP]", 2), ("[CLS]", 1))
+    )
     assert tokenizer.encode_ids("a") == [1, 0, 2] == list(tokenizer.encode("a").ids)
     assert tokenizer.encode_ids("a", add_special_tokens=False) == [0]
     assert replace(tokenizer, prefix_ids=(2, 2)).encode_ids("a") == [1, 2, 2, 0, 2]
@@ -113,7 +119,9 @@ def test_ids_come_framed_as_the_post_processor_says():
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.one_of(WORDS, st.sampled_from([ControlToken("<|im_start|>"), ControlToken("<|im_end|>")]))))
+@given(
+    st.lists(st.one_of(WORDS, st.sampled_from([ControlToken("<|im_start|>"), ControlToken("<|im_end|>")])))
+)
 def test_parts_encode_like_their_text_where_nothing_is_forged(parts):
     spelled = ["<|im" in part for part in parts if isinstance(part, str)]
     if any(spelled):
@@ -205,7 +213,9 @@ def test_one_id_has_one_token(added):
 
 
 def test_an_added_token_may_be_in_the_vocabulary_and_leave_a_gap():
-    tokenizer = Tokenizer(models.WordLevel({"a": 0, "b": 1}), added_tokens=(AddedToken(1, "b"), AddedToken(9, "x")))
+    tokenizer = Tokenizer(
+        models.WordLevel({"a": 0, "b": 1}), added_tokens=(AddedToken(1, "b"), AddedToken(9, "x"))
+    )
     assert (tokenizer.encode_ids("bx"), tokenizer.vocabulary) == ([1, 9], {"a": 0, "b": 1, "x": 9})
 
 
@@ -228,7 +238,11 @@ def test_a_fingerprint_does_not_depend_on_the_process():
     )
     printed = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     }
@@ -289,7 +303,10 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     st.lists(st.one_of(SPACED, st.text("ab é")), max_size=4).map("".join),
 )
 def test_a_tokenizer_from_tiktoken_gives_its_ids(tokens, pattern, text):
-    ranks = {**BYTES, **{t: 256 + i for i, t in enumerate(sorted((t for t in tokens if len(t) > 1), key=len))}}
+    ranks = {
+        **BYTES,
+        **{t: 256 + i for i, t in enumerate(sorted((t for t in tokens if len(t) > 1), key=len))},
+    }
     special = {"<|e|>": 1000, "<|end|>": 1001}
     peer = tiktoken.Encoding("test", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
     tokenizer = Tokenizer.from_tiktoken(ranks, pattern, special)

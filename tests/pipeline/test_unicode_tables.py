@@ -80,6 +80,9 @@ def test_patterns_match_the_characters_that_the_oracle_matches(pattern):
 )
 def test_pre_tokenizers_differ_only_where_named(spec):
     text = "\n".join(f"a{c}b 1{c}1" for c in CHARACTERS)  # 8 characters for each
-    here, there = ours("pre_tokenizer", spec).split(text), oracle("pre_tokenizer", spec).pre_tokenize_str(text)
+    here, there = (
+        ours("pre_tokenizer", spec).split(text),
+        oracle("pre_tokenizer", spec).pre_tokenize_str(text),
+    )
     different = {CHARACTERS[start // 8] for _, (start, _) in set(here) ^ set(there)}
     assert sorted(different) == named(spec["type"])

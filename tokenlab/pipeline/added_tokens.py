@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tokenlab.pipeline.normalizers import Normalizer
 from tokenlab.pipeline.dialect import RUST_WORD
 from tokenlab.pipeline.patterns import find_regex
 from tokenlab.pipeline.text import WHITE_SPACE, AlignedText
@@ -165,7 +164,9 @@ def raw_finder(tokens: Iterable[AddedToken], control_ids: Iterable[int] = ()) ->
     return _ControlFirstFinder(control, others) if control else AddedTokenFinder(others)
 
 
-def normalized_finder(tokens: Iterable[AddedToken], normalizer: Callable[[str], str] | None) -> AddedTokenFinder:
+def normalized_finder(
+    tokens: Iterable[AddedToken], normalizer: Callable[[str], str] | None
+) -> AddedTokenFinder:
     """Return the finder of the second pass: of two tokens with one normalised content the later, plain one counts."""
     by_kind = sorted((token for token in tokens if token.normalized), key=lambda token: not token.special)
     return AddedTokenFinder({normalizer(t.content) if normalizer else t.content: t for t in by_kind})

@@ -27,7 +27,9 @@ class CharacterMap:
     def __init__(self, data: bytes) -> None:
         size = int.from_bytes(data[:4], "little")
         if len(data) < 8 or size < 4 or size % 4 or size > len(data) - 4:
-            raise CharacterMapError(offset=0, expected=f"a trie of 4 to {len(data) - 4} bytes", found=str(size))
+            raise CharacterMapError(
+                offset=0, expected=f"a trie of 4 to {len(data) - 4} bytes", found=str(size)
+            )
         self._units = array("I", data[4 : 4 + size])
         if sys.byteorder == "big":
             self._units.byteswap()
@@ -95,7 +97,9 @@ class CharacterMap:
             return self._texts[start:end].decode()
         except ValueError:
             found = self._texts[start : start + 16]
-            raise CharacterMapError(offset=start, expected="UTF-8 text ended by NUL", found=repr(found)) from None
+            raise CharacterMapError(
+                offset=start, expected="UTF-8 text ended by NUL", found=repr(found)
+            ) from None
 
 
 def _offset(unit: int) -> int:

@@ -22,7 +22,7 @@ from tokenlab.pipeline.text import WHITE_SPACE
 _CASED = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]%s[\p{Ll}\p{Lm}\p{Lo}\p{M}]%s"
 _CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _ORDINARY = {
-    *"'s 't 're 've 'm 'll 'd".split(),
+    *["'s", "'t", "'re", "'ve", "'m", "'ll", "'d"],
     _CONTRACTION,
     "'(?i:[sdmt]|ll|ve|re)",
     r" ?\p{L}+",
@@ -49,7 +49,6 @@ _WITH_LINE_ENDS = {
 _LINE_ENDS = {r"\s*[\r\n]+", r"\s*[\r\n]", "\\s*[\r\n]+"}
 _SPACES = {r"\s+", r"\s"}
 _KNOWN = _ORDINARY | _WITH_LINE_ENDS | _LINE_ENDS | _SPACES
-
 
 
 class Chunker(NamedTuple):

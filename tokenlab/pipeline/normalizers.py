@@ -36,7 +36,7 @@ class Normalizer:
 @dataclass(frozen=True, slots=True)
 class _NormalForm(Normalizer):
     def __call__(self, text: str) -> str:
-        return unicodedata.normalize(type(self).__name__, text)
+        return unicodedata.normalize(type(self).__name__, text)  # type: ignore[arg-type]
 
     def normalize(self, aligned: AlignedText) -> AlignedText:
         form = type(self).__name__
@@ -56,13 +56,13 @@ class _NormalForm(Normalizer):
 def _decompose(text: str, form: str) -> list[tuple[str, int]]:
     """Return the decomposed characters in canonical order, each with how many old ones it consumes (0 or 1)."""
     table = _DECOMPOSITIONS[form]
-    characters = [
-        (part, int(i == 0)) for character in text for i, part in enumerate(table[ord(character)])
-    ]
+    characters = [(part, int(i == 0)) for character in text for i, part in enumerate(table[ord(character)])]
     classes = [unicodedata.combining(character) for character, _ in characters]
     start = 0
     for end in [i for i, order in enumerate(classes) if order == 0] + [len(classes)]:
-        if end - start > 1:  # the marks between two starters, by their combining class, otherwise as they came
+        if (
+            end - start > 1
+        ):  # the marks between two starters, by their combining class, otherwise as they came
             order = sorted(range(start, end), key=classes.__getitem__)
             characters[start:end] = [characters[i] for i in order]
         start = end + 1

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from tokenlab.errors import ComponentError
 from tokenlab.pipeline.byte_alphabet import to_byte_alphabet
-from tokenlab.pipeline.normalizers import prepend
 from tokenlab.pipeline.chunks import WORDS, Chunker, before, chunker_of, is_neutral
 from tokenlab.pipeline.dialect import RUST_NOT_WORD, RUST_WORD
+from tokenlab.pipeline.normalizers import prepend
 from tokenlab.pipeline.patterns import Pattern, find_regex, find_texts
 from tokenlab.pipeline.text import WHITE_SPACE, AlignedText, CharacterTable
 
@@ -59,7 +59,9 @@ class PreTokenizer:
 
     def split(self, text: str) -> list[tuple[str, Span]]:
         """Return the pieces of the text and, in code points of `text`, the span of each."""
-        return [(piece.text, piece.span(0, len(piece.text))) for piece in self.pre_tokenize(AlignedText.of(text))]
+        return [
+            (piece.text, piece.span(0, len(piece.text))) for piece in self.pre_tokenize(AlignedText.of(text))
+        ]
 
 
 def cut(length: int, matches: Iterable[Span], behavior: str, *, invert: bool = False) -> list[Span]:
@@ -108,7 +110,10 @@ def _pieces(aligned: AlignedText, spans: Iterable[Span]) -> list[AlignedText]:
 def _check(component: object, field_name: str, allowed: tuple[str, ...]) -> None:
     if (value := getattr(component, field_name)) not in allowed:
         raise ComponentError(
-            component=type(component).__name__, field=field_name, expected=" or ".join(allowed), found=repr(value)
+            component=type(component).__name__,
+            field=field_name,
+            expected=" or ".join(allowed),
+            found=repr(value),
         )
 
 
@@ -178,7 +183,9 @@ class ByteLevel(PreTokenizer):
             aligned = prepend(aligned, " ")
         pieces = [aligned] if aligned.text else []
         if self.use_regex:
-            pieces = _pieces(aligned, cut(len(aligned.text), find_regex(GPT2_PATTERN, aligned.text), "Isolated"))
+            pieces = _pieces(
+                aligned, cut(len(aligned.text), find_regex(GPT2_PATTERN, aligned.text), "Isolated")
+            )
         return [TO_BYTE_ALPHABET.normalize(piece) for piece in pieces]
 
     def pieces(self, text: str) -> list[str]:
@@ -226,7 +233,10 @@ class Metaspace(PreTokenizer):
         _check(self, "prepend_scheme", PREPEND_SCHEMES)
         if len(self.replacement) != 1:
             raise ComponentError(
-                component="Metaspace", field="replacement", expected="one character", found=repr(self.replacement)
+                component="Metaspace",
+                field="replacement",
+                expected="one character",
+                found=repr(self.replacement),
             )
 
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:

@@ -27,7 +27,9 @@ def from_tiktoken(ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapp
     ]
     return Tokenizer(
         models.BPE(
-            ignore_merges=True, vocab={names[token]: rank for token, rank in ranks.items()}, merges=tuple(merges)
+            ignore_merges=True,
+            vocab={names[token]: rank for token, rank in ranks.items()},
+            merges=tuple(merges),
         ),
         pre_tokenizer=pre_tokenizers.Sequence(
             (

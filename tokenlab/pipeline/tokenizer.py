@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import accumulate, chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -25,7 +25,7 @@ from tokenlab.pipeline.added_tokens import (
     normalized_finder,
     raw_finder,
 )
-from tokenlab.pipeline.chunks import Chunker
+from tokenlab.pipeline.chunk_encoder import ChunkEncoder, Columns
 from tokenlab.pipeline.contract import Contract, contract_of
 from tokenlab.pipeline.encoding import Encoding, Padding, Span, Truncation, merge, pad_batch
 from tokenlab.pipeline.text import AlignedText
@@ -128,28 +128,15 @@ class Tokenizer:
     origin: bytes | None = field(default=None, repr=False, compare=False)
     _raw: AddedTokenFinder = field(init=False, repr=False, compare=False)
     _normalized: AddedTokenFinder = field(init=False, repr=False, compare=False)
-    _chunker: Chunker | None = field(init=False, repr=False, compare=False)
-    _piece_tokens: models.PieceCache = field(init=False, repr=False, compare=False)
-    _cutter: pre_tokenizers.PreTokenizer = field(init=False, repr=False, compare=False)
-    _word_ids: models.PieceCache = field(init=False, repr=False, compare=False)
-    _word_tokens: models.PieceCache = field(init=False, repr=False, compare=False)
-    _chunk_ids: models.PieceCache = field(init=False, repr=False, compare=False)
-    _chunk_columns: models.PieceCache = field(init=False, repr=False, compare=False)
+    _chunks: ChunkEncoder | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check_ids(self.model, self.added_tokens)
-        cutter, table = (self.pre_tokenizer or pre_tokenizers.Sequence()).parted()
-        encode_ids, tokenize = self.model.encode_ids, self.model.tokenize
+        chunker = self.pre_tokenizer.chunker() if self.pre_tokenizer else None
         derived = {
             "_raw": raw_finder(self.added_tokens, self.control_ids),
             "_normalized": normalized_finder(self.added_tokens, self.normalizer),
-            "_cutter": cutter,
-            "_chunker": self.pre_tokenizer.chunker() if self.pre_tokenizer else None,
-            "_piece_tokens": models.PieceCache(tokenize),  # type: ignore[arg-type]
-            "_word_ids": models.PieceCache(lambda word: encode_ids(word.translate(table) if table else word)),
-            "_word_tokens": models.PieceCache(lambda word: tokenize(word.translate(table) if table else word)),  # type: ignore[arg-type]
-            "_chunk_ids": models.PieceCache(self._ids_of_chunk, 1 << 17),
-            "_chunk_columns": models.PieceCache(self._columns_of_chunk),  # type: ignore[arg-type]
+            "_chunks": chunker and ChunkEncoder(self.pre_tokenizer, self.model, chunker),  # type: ignore[arg-type]
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
@@ -196,18 +183,22 @@ class Tokenizer:
         options = add_special_tokens, is_pretokenized, parse_special_tokens
         encodings = []
         for each in texts:
-            is_pair = isinstance(each, tuple) and len(each) == 2 and is_pretokenized != isinstance(each[0], str)
+            is_pair = (
+                isinstance(each, tuple) and len(each) == 2 and is_pretokenized != isinstance(each[0], str)
+            )
             text, pair = each if is_pair else (each, None)
-            encodings.append(self._encode_pair(text, pair, *options))
+            encodings.append(self._encode_pair(text, pair, *options))  # type: ignore[arg-type]
         return self._padded(encodings)
 
     def encode_ids(
         self, text: str, *, add_special_tokens: bool = True, parse_special_tokens: bool = True
     ) -> list[int]:
-        """Return the IDs of `encode`, the fast way: no offsets are kept; see there for arguments and errors."""
-        options = {"add_special_tokens": add_special_tokens, "parse_special_tokens": parse_special_tokens}
+        """Return the IDs of `encode`, the fast way: no offsets are kept. Arguments and errors are the same."""
+        encode = partial(
+            self.encode, add_special_tokens=add_special_tokens, parse_special_tokens=parse_special_tokens
+        )
         if self.truncation is not None or self.padding is not None:
-            return list(self.encode(text, **options).ids)
+            return list(encode(text).ids)
         ids: list[int] = []
         try:
             for fragment, token in self._raw.split(AlignedText.of(text), parse_special_tokens):
@@ -215,15 +206,15 @@ class Tokenizer:
                     ids.append(token.id)
                 else:
                     self._add_fragment_ids(ids, fragment, parse_special_tokens)
-        except UnknownCharacterError:  # known here by its chunk only
-            return list(self.encode(text, **options).ids)
+        except UnknownCharacterError:  # its place in the text is not known here
+            return list(encode(text).ids)
         if not add_special_tokens:
             return ids
         frame = self._post_process(Encoding.from_tokens([-1], [""], [(0, 0)], [0]), None, True).ids
         return ids if frame == (-1,) else [i for mark in frame for i in (ids if mark == -1 else [mark])]
 
     def _add_fragment_ids(self, ids: list[int], fragment: AlignedText, parse_special: bool) -> None:
-        at_start = fragment.origin == 0 and self.pre_tokenizer is not None and self.pre_tokenizer.looks_at_origin
+        at_start = fragment.origin == 0 and self._looks_at_origin
         if self.normalizer is not None:
             if at_start:
                 fragment = self.normalizer.normalize(fragment)
@@ -234,15 +225,14 @@ class Tokenizer:
                 ids.append(token.id)
             elif self.pre_tokenizer is None:
                 ids += self.model.encode_ids(part.text)
-            elif self._chunker is None or (at_start and part.origin == 0):
+            elif self._chunks is None or (at_start and part.origin == 0):
                 ids += self.model.encode_pieces(piece.text for piece in self.pre_tokenizer.pre_tokenize(part))
             else:
-                for chunks in self._chunker.blocks(part.text):
-                    ids.extend(chain.from_iterable(map(self._chunk_ids.__getitem__, chunks)))
+                self._chunks.add_ids(ids, part.text)
 
-    def _ids_of_chunk(self, chunk: str) -> Iterable[int]:
-        words = self._cutter.pieces(chunk)
-        return self._word_ids[words[0]] if len(words) == 1 else chain.from_iterable(map(self._word_ids.__getitem__, words))
+    @property
+    def _looks_at_origin(self) -> bool:
+        return self.pre_tokenizer is not None and self.pre_tokenizer.looks_at_origin
 
     def encode_parts(
         self, parts: Iterable[str | ControlToken | AddedToken], *, add_special_tokens: bool = False
@@ -271,91 +261,40 @@ class Tokenizer:
                 forced.append((length, length + len(content), by_content[content]))
             contents.append(content)
             length += len(content)
-        encoding = self._encode_text("".join(contents), 0, parse_special=False, forced=forced)
+        text = "".join(contents)
+        encoding = Encoding.from_tokens(*self._columns(text, False, forced), text)
         return self._padded([self._post_process(encoding, None, add_special_tokens)])[0]
 
     def _encode_pair(
         self, text: Input, pair: Input | None, add_special: bool, is_pretokenized: bool, parse_special: bool
     ) -> Encoding:
-        encode_one = self._encode_words if is_pretokenized else self._encode_text
-        first = encode_one(text, 0, parse_special)  # type: ignore[arg-type]
-        second = None if pair is None else encode_one(pair, 1, parse_special)  # type: ignore[arg-type]
-        return self._post_process(first, second, add_special)
+        def encode_one(source: Input, sequence_id: int) -> Encoding:
+            columns = Columns([], [], [], [])
+            for number, word in enumerate(source if is_pretokenized else [source]):
+                part = self._columns(str(word), parse_special)
+                columns.extend(part, number if is_pretokenized else None)
+            return Encoding.from_tokens(*columns, source, sequence_id)
 
-    def _encode_words(self, words: Sequence[str], sequence_id: int, parse_special: bool) -> Encoding:
-        ids, tokens, offsets, word_ids = _Columns([], [], [], [])
-        for number, word in enumerate(words):
-            part = self._columns(word, parse_special)
-            ids += part.ids
-            tokens += part.tokens
-            offsets += part.offsets
-            word_ids += [number] * len(part.ids)
-        return Encoding.from_tokens(ids, tokens, offsets, word_ids, words, sequence_id)
+        second = None if pair is None else encode_one(pair, 1)
+        return self._post_process(encode_one(text, 0), second, add_special)
 
-    def _encode_text(
-        self, text: str, sequence_id: int, parse_special: bool, forced: Sequence[Match] = ()
-    ) -> Encoding:
-        return Encoding.from_tokens(*self._columns(text, parse_special, forced), text, sequence_id)
-
-    def _columns(self, text: str, parse_special: bool, forced: Sequence[Match] = ()) -> _Columns:
-        if self._chunker is not None and not (self.pre_tokenizer and self.pre_tokenizer.looks_at_origin):
+    def _columns(self, text: str, parse_special: bool, forced: Sequence[Match] = ()) -> Columns:
+        if self._chunks is not None and not self._looks_at_origin:
+            columns, word = Columns([], [], [], []), 0
+            _, _, (_, fragments) = islice(self._stages(text, parse_special, forced), 3)
             try:
-                return self._columns_by_chunks(text, parse_special, forced)
-            except UnknownCharacterError:  # known there by its chunk only
+                for fragment in fragments:
+                    if fragment.token:
+                        word = self._add_columns(columns, [fragment], word)
+                    else:
+                        word = self._chunks.add_columns(columns, fragment.text, word)
+                return columns
+            except UnknownCharacterError:  # its place in the text is not known there
                 pass
         *_, (_, fragments) = self._stages(text, parse_special, forced)
-        columns = _Columns([], [], [], [])
+        columns = Columns([], [], [], [])
         self._add_columns(columns, fragments, 0)
         return columns
-
-    def _columns_by_chunks(self, text: str, parse_special: bool, forced: Sequence[Match]) -> _Columns:
-        ids, tokens, offsets, word_ids = columns = _Columns([], [], [], [])
-        _, _, (_, fragments) = islice(self._stages(text, parse_special, forced), 3)
-        word = 0
-        for fragment in fragments:
-            if fragment.token or self._chunker is None:
-                word = self._add_columns(columns, [fragment], word)
-                continue
-            starts, ends, place = fragment.text.starts, fragment.text.ends, 0
-            for chunks in self._chunker.blocks(fragment.text.text):
-                rows: list[Any] = list(map(self._chunk_columns.__getitem__, chunks))
-                places = list(accumulate(map(len, chunks), initial=place))
-                words = list(accumulate((row[4] for row in rows), initial=word))
-                place, word = places[-1], words[-1]
-                ids.extend(chain.from_iterable(row[0] for row in rows))
-                tokens.extend(chain.from_iterable(row[1] for row in rows))
-                if isinstance(starts, range):
-                    shift = fragment.text.origin
-                    offsets.extend(
-                        [(at + shift + first, at + shift + last + 1) for row, at in zip(rows, places) for first, last in row[2]]
-                    )
-                else:
-                    offsets.extend(
-                        [(starts[at + first], ends[at + last]) for row, at in zip(rows, places) for first, last in row[2]]
-                    )
-                word_ids.extend([at + number for row, at in zip(rows, words) for number in row[3]])
-        return columns
-
-    def _columns_of_chunk(self, chunk: str) -> tuple[Any, ...]:
-        """Return IDs, tokens, (first, last) character, word of each, and the count of words."""
-        assert self.pre_tokenizer is not None
-        if chunk.isascii() and self.pre_tokenizer.keeps_length:
-            ids, tokens, spans, words = columns = [], [], [], []
-            start = 0
-            pieces = self._cutter.pieces(chunk)
-            for word, piece in enumerate(pieces):
-                for token_id, token, first, end in self._word_tokens[piece]:
-                    ids.append(token_id)
-                    tokens.append(token)
-                    spans.append((start + first, start + end - 1))
-                    words.append(word)
-                start += len(piece)
-            return *map(tuple, columns), len(pieces)
-        columns = _Columns([], [], [], [])
-        fragments = map(Fragment, self.pre_tokenizer.pre_tokenize(AlignedText.of(chunk, origin=1)))
-        count = self._add_columns(columns, fragments, 0)
-        spans = tuple([(start - 1, end - 2) for start, end in columns.offsets])
-        return tuple(columns.ids), tuple(columns.tokens), spans, tuple(columns.word_ids), count
 
     def _stages(
         self, text: str, parse_special: bool, forced: Sequence[Match] = ()
@@ -373,32 +312,30 @@ class Tokenizer:
         if self.pre_tokenizer is not None:
             cut = self.pre_tokenizer.pre_tokenize
             fragments = [
-                part for each in fragments for part in ([each] if each.token else map(Fragment, cut(each.text)))
+                part
+                for each in fragments
+                for part in ([each] if each.token else map(Fragment, cut(each.text)))
             ]
         yield "pre-tokenizer", fragments
 
-    def _add_columns(self, columns: _Columns, fragments: Iterable[Fragment], word: int) -> int:
-        """Add the tokens of pieces, numbered from `word`; return the number of the last word plus one."""
-        ids, tokens, offsets, word_ids = columns
-        for piece, added in fragments:
+    def _add_columns(self, columns: Columns, fragments: list[Fragment], word: int) -> int:
+        """Add the tokens of pieces, numbered from `word`; return the number after the last."""
+        for number, (piece, added) in enumerate(fragments, word):
             if added:
-                found = (models.Token(added.id, piece.text, 0, len(piece.text)),)
-            else:
-                try:
-                    found = self._piece_tokens[piece.text]  # type: ignore[assignment]
-                except UnknownCharacterError as error:
-                    raise _at(error, piece.span(error.position, error.position + 1)[0]) from None
-            for token_id, token, start, end in found:
-                ids.append(token_id)
-                tokens.append(token)
-                offsets.append(piece.span(start, end))
-                word_ids.append(word)
-            word += 1
-        return word
+                columns.add([models.Token(added.id, piece.text, 0, len(piece.text))], piece, number)
+                continue
+            try:
+                columns.add(self.model.tokenize(piece.text), piece, number)
+            except UnknownCharacterError as error:
+                position = piece.span(error.position, error.position + 1)[0]
+                raise UnknownCharacterError(**{**error.facts, "position": position}) from None
+        return word + len(fragments)
 
     def _post_process(self, encoding: Encoding, pair: Encoding | None, add_special: bool) -> Encoding:
         if self.prefix_ids and add_special:
-            prefix = Encoding.inserted(self.prefix_ids, [self._token(token_id) for token_id in self.prefix_ids])
+            prefix = Encoding.inserted(
+                self.prefix_ids, [self._token(token_id) for token_id in self.prefix_ids]
+            )
             encoding = merge([prefix, encoding])
         return post_processors.post_process(
             encoding,
@@ -430,7 +367,9 @@ class Tokenizer:
         Raises:
             UnknownTokenIdError: an ID that no token has, with its position.
         """
-        text = self._id_decoder().decode(ids, skip_special_tokens=skip_special_tokens, unknown_ids=unknown_ids)
+        text = self._id_decoder().decode(
+            ids, skip_special_tokens=skip_special_tokens, unknown_ids=unknown_ids
+        )
         return decoders.clean_up_spaces(text) if self.clean_up_tokenization_spaces else text
 
     def decode_stream(self, skip_special_tokens: bool = True) -> decoders.DecodeStream:
@@ -482,7 +421,7 @@ class Tokenizer:
         for name, fragments in self._stages(text, parse_special_tokens):
             pieces = [(each.text, each.token.id if each.token else None) for each in fragments]
             stages.append(Stage(name, tuple((t.text, t.span(0, len(t.text)), i) for t, i in pieces)))
-        columns = _Columns([], [], [], [])
+        columns = Columns([], [], [], [])
         self._add_columns(columns, fragments, 0)
         encoding = Encoding.from_tokens(*columns, text)
         for name, made in ("model", encoding), ("post-processor", self._post_process(encoding, None, True)):
@@ -552,7 +491,10 @@ class Tokenizer:
 
     @classmethod
     def from_tiktoken(
-        cls, mergeable_ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapping[str, int] | None = None
+        cls,
+        mergeable_ranks: Mapping[bytes, int],
+        pattern: str,
+        special_tokens: Mapping[str, int] | None = None,
     ) -> Tokenizer:
         r"""Return the tokenizer that tiktoken builds from the same three things.
 
@@ -572,30 +514,23 @@ class Tokenizer:
         return from_tiktoken(mergeable_ranks, pattern, special_tokens or {})
 
 
-class _Columns(NamedTuple):
-    ids: list[int]
-    tokens: list[str]
-    offsets: list[Span]
-    word_ids: list[int | None]
-
-
-def _at(error: UnknownCharacterError, position: int) -> UnknownCharacterError:
-    return UnknownCharacterError(**{**error.facts, "position": position})
-
-
 def _check_ids(model: models.Model, added_tokens: Iterable[AddedToken]) -> None:
     """Refuse two tokens with one ID, and one token with two."""
-    ids, tokens = dict(model.vocabulary), dict(model.tokens_by_id)
+    refuse = partial(
+        ComponentError,
+        component="Tokenizer",
+        field="added_tokens",
+        expected="one ID for each token and one token for each ID",
+    )
+    ids: dict[str, int] = {}
+    tokens: dict[int, str] = {}
     for added in added_tokens:
-        other, known = tokens.setdefault(added.id, added.content), ids.setdefault(added.content, added.id)
-        if other != added.content or known != added.id:
-            found = f"ID {added.id} for {added.content!r}; {other!r} has it" if other != added.content else None
-            raise ComponentError(
-                component="Tokenizer",
-                field="added_tokens",
-                expected="one ID for each token and one token for each ID",
-                found=found or f"IDs {known} and {added.id} for {added.content!r}",
-            )
+        token = tokens.setdefault(added.id, model.tokens_by_id.get(added.id, added.content))
+        if token != added.content:
+            raise refuse(found=f"ID {added.id} for {added.content!r}, which {token!r} has")
+        known = ids.setdefault(added.content, model.vocabulary.get(added.content, added.id))
+        if known != added.id:
+            raise refuse(found=f"IDs {known} and {added.id} for {added.content!r}")
 
 
 def canonical(value: object) -> str:

@@ -1,0 +1,130 @@
+"""Encoding by chunks: the fast way through pre-tokenizer and model (chapter 6).
+
+Each chunk's tokens are kept in a cache, and so are those of each word inside of one. That it equals the plain
+way, piece by piece, is what `chunks` promises and the tests check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import accumulate, chain
+from typing import Any, NamedTuple
+
+from tokenlab.pipeline.chunks import Chunker
+from tokenlab.pipeline.encoding import Span
+from tokenlab.pipeline.models import Model, PieceCache, Token
+from tokenlab.pipeline.pre_tokenizers import PreTokenizer
+from tokenlab.pipeline.text import AlignedText
+
+_KEPT_CHUNKS = 1 << 17
+
+
+class Columns(NamedTuple):
+    """The tokens of one text, as columns that grow."""
+
+    ids: list[int]
+    tokens: list[str]
+    offsets: list[Span]
+    word_ids: list[int | None]
+
+    def add(self, found: Iterable[Token], piece: AlignedText, word: int) -> None:
+        """Add the tokens of a piece, which is number `word`."""
+        for token_id, token, start, end in found:
+            self.ids.append(token_id)
+            self.tokens.append(token)
+            self.offsets.append(piece.span(start, end))
+            self.word_ids.append(word)
+
+    def extend(self, others: Columns, word: int | None) -> None:
+        """Add other columns; with `word`, as the tokens of that word."""
+        self.ids.extend(others.ids)
+        self.tokens.extend(others.tokens)
+        self.offsets.extend(others.offsets)
+        self.word_ids.extend(others.word_ids if word is None else [word] * len(others.ids))
+
+
+class ChunkEncoder:
+    """Pre-tokenizer and model, with what they made of earlier chunks.
+
+    Arguments:
+        pre_tokenizer, model: the two stages.
+        chunker: how text is cut for this pre-tokenizer.
+    """
+
+    def __init__(self, pre_tokenizer: PreTokenizer, model: Model, chunker: Chunker) -> None:
+        self._pre_tokenizer, self._model, self._blocks = pre_tokenizer, model, chunker.blocks
+        self._keeps_length = pre_tokenizer.keeps_length
+        self._cutter, table = pre_tokenizer.parted()
+
+        def rewrite(word: str) -> str:
+            return word.translate(table) if table else word
+
+        self._word_ids = PieceCache(lambda word: model.encode_ids(rewrite(word)))
+        self._word_tokens: Any = PieceCache(lambda word: model.tokenize(rewrite(word)))  # type: ignore[arg-type, return-value]
+        self._chunk_ids = PieceCache(self._ids_of_chunk, _KEPT_CHUNKS)
+        self._chunk_columns: Any = PieceCache(self._columns_of_chunk)
+
+    def add_ids(self, ids: list[int], text: str) -> None:
+        """Add the IDs of a text.
+
+        Raises:
+            UnknownCharacterError: with a position that counts from some chunk's start.
+        """
+        for chunks in self._blocks(text):
+            ids.extend(chain.from_iterable(map(self._chunk_ids.__getitem__, chunks)))
+
+    def add_columns(self, columns: Columns, text: AlignedText, word: int) -> int:
+        """Add the tokens of a text, whose words are numbered from `word`; return the number after the last.
+
+        Raises:
+            UnknownCharacterError: with a position that counts from some chunk's start.
+        """
+        starts, ends, place = text.starts, text.ends, 0
+        for chunks in self._blocks(text.text):
+            rows: list[Any] = [self._chunk_columns[chunk] for chunk in chunks]
+            places = list(accumulate(map(len, chunks), initial=place))
+            words = list(accumulate((row[4] for row in rows), initial=word))
+            place, word = places.pop(), words.pop()
+            columns.ids.extend(chain.from_iterable(row[0] for row in rows))
+            columns.tokens.extend(chain.from_iterable(row[1] for row in rows))
+            if isinstance(starts, range):  # every character stands for itself
+                places = [text.origin + at for at in places]
+                columns.offsets.extend(
+                    [
+                        (at + first, at + end)
+                        for row, at in zip(rows, places, strict=True)
+                        for first, end in row[2]
+                    ]
+                )
+            else:
+                columns.offsets.extend(
+                    [
+                        (starts[at + first], ends[at + end - 1])
+                        for row, at in zip(rows, places, strict=True)
+                        for first, end in row[2]
+                    ]
+                )
+            columns.word_ids.extend(
+                [at + number for row, at in zip(rows, words, strict=True) for number in row[3]]
+            )
+        return word
+
+    def _ids_of_chunk(self, chunk: str) -> Iterable[int]:
+        words, ids = self._cutter.pieces(chunk), self._word_ids
+        return ids[words[0]] if len(words) == 1 else chain.from_iterable(map(ids.__getitem__, words))
+
+    def _columns_of_chunk(self, chunk: str) -> tuple[Any, ...]:
+        """Return IDs, tokens, spans in the chunk, the number of the word of each, and the count of words."""
+        columns = Columns([], [], [], [])
+        if chunk.isascii() and self._keeps_length:  # so each character of a word is one of the chunk
+            word, start = -1, 0
+            for word, piece in enumerate(self._cutter.pieces(chunk)):
+                columns.add(self._word_tokens[piece], AlignedText.of(piece, start), word)
+                start += len(piece)
+            count, spans = word + 1, tuple(columns.offsets)
+        else:
+            pieces = self._pre_tokenizer.pre_tokenize(AlignedText.of(chunk, origin=1))
+            for word, part in enumerate(pieces):
+                columns.add(self._model.tokenize(part.text), part, word)
+            count, spans = len(pieces), tuple([(start - 1, end - 1) for start, end in columns.offsets])
+        return tuple(columns.ids), tuple(columns.tokens), spans, tuple(columns.word_ids), count
