@@ -86,7 +86,7 @@ def contract_of(tokenizer: Tokenizer) -> Contract:
     warnings = []
     if plain.bos_token in inserted and plain.bos_token in named:
         warnings.append(
-            f"tokenizer and template both write {plain.bos_token}: encode rendered text without special tokens"
+            f"tokenizer and template both write {plain.bos_token}: encode what it renders without them"
         )
     if pad is not None and pad == eos:
         warnings.append(f"PAD and EOS share ID {pad}: whoever masks the padding masks the ends of texts, too")
@@ -111,9 +111,7 @@ def contract_of(tokenizer: Tokenizer) -> Contract:
         ),
         Answer(
             "Does PAD share the ID of EOS?",
-            "There is no PAD."
-            if pad is None
-            else f"{'Yes' if pad == eos else 'No'}: PAD is {pad}, EOS is {eos}.",
+            _shared(pad, eos),
             (pad, eos),
         ),
         Answer(
@@ -152,6 +150,13 @@ def _padding_id(tokenizer: Tokenizer) -> int | None:
     if tokenizer.padding is not None:
         return tokenizer.padding.pad_id
     return next((t.id for t in tokenizer.added_tokens if t.content.strip("<>[]|").lower() == "pad"), None)
+
+
+def _shared(pad: int | None, eos: int | None) -> str:
+    if pad is None:
+        return "There is no PAD."
+    known = f"EOS is {eos}" if eos is not None else "no EOS is named"
+    return f"{'Yes' if pad == eos else 'No'}: PAD is {pad}, {known}."
 
 
 def _runs(ids: Iterable[int]) -> tuple[tuple[int, int], ...]:
