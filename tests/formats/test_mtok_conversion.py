@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.pipeline import strategies
 from tests.pipeline.real_tokenizers import CONFIGURATIONS, document
 from tokenlab import Tokenizer
+from tokenlab.bpe.merging import SortedMergeTable, merge_reference
 from tokenlab.errors import (
     LostAnswersError,
     LostAnswersWarning,
@@ -665,3 +666,21 @@ def test_added_tokens_read_from_a_file_are_searched_in_the_raw_text():
     tokenizer = tokenizer_of(added_tokens=((5, 1, 1, 0, "<x>"),))
     assert tokenizer.added_tokens == (AddedToken(5, "<x>", lstrip=True, normalized=False, special=True),)
     assert {"llama2", "qwen3"} <= CONFIGURATIONS.keys()
+
+
+@settings(max_examples=100)
+@given(
+    st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 4)), st.integers(0, 5), max_size=8),
+    st.lists(st.integers(0, 4), max_size=40),
+    st.randoms(use_true_random=False),
+)
+def test_a_table_searched_by_halves_merges_as_the_reference_does(joins, symbols, draw):
+    ranks = draw.sample(range(20), len(joins))
+    rules = {pair: (rank, joins[pair]) for pair, rank in zip(joins, ranks, strict=True)}
+    rows = sorted((*pair, rank) for pair, (rank, _) in rules.items())
+    table = SortedMergeTable(rows, joins.__getitem__)
+    expected = merge_reference(symbols, rules)
+    assert table.merge(symbols) == expected
+    assert table.merge_many([symbols]) == [expected]
+    assert table.merge(symbols) == expected
+    assert table.pairs == sorted(rules, key=rules.__getitem__)

@@ -13,10 +13,11 @@ notes (lowest rank first). The shared rule here is *lowest rank, leftmost, one a
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 from tokenlab.errors import RepeatedRankError
@@ -28,6 +29,7 @@ Observer = Callable[[int, int, list[int]], None]
 # Up to this length, finding the minimum of a list at C speed beats a heap and a linked list (measured).
 SHORT_WORD_LENGTH = 160
 NO_RANK = 1 << 62
+SEARCHED_WORDS = 64
 # From this many words on, none longer than this, whole arrays are twice as fast as word by word (measured).
 BATCH_PAYS_FROM = 256
 BATCH_WORD_LENGTH = 100
@@ -262,3 +264,56 @@ class MergeTable:
             if observe is not None and replacements:
                 observe(rank, replacements, [token for token in tokens if token is not None])
         return [token for token in tokens if token is not None]
+
+
+class SortedMergeTable(MergeTable):
+    """The same over rows sorted by pair: the first words are searched by halves, as a file may store them.
+
+    So a large table is of use at once; its dictionaries are built when it turns out to be used much.
+
+    Args:
+        rows: (left ID, right ID, rank), ascending, each pair and each rank once.
+        join: the merged ID of a pair.
+
+    >>> SortedMergeTable([(0, 1, 1), (2, 0, 0)], {(0, 1): 2, (2, 0): 3}.__getitem__).merge([0, 1, 0, 1])
+    [3, 1]
+    """
+
+    __slots__ = ("_built", "_join", "_rows", "_words")
+
+    def __init__(self, rows: Sequence[tuple[int, int, int]], join: Callable[[Pair], int]) -> None:
+        self._rows, self._join, self._words = rows, join, 0
+        self._built: MergeTable | None = None
+
+    def _whole(self) -> MergeTable:
+        if self._built is None:
+            lefts, rights, ranks = ([row[column] for row in self._rows] for column in range(3))
+            merged = [self._join((left, right)) for left, right in zip(lefts, rights, strict=True)]
+            self._built = MergeTable.from_columns(lefts, rights, ranks, merged)
+        return self._built
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs, by rank."""
+        return [row[:2] for row in sorted(self._rows, key=lambda row: row[2])]
+
+    def merge(self, ids: Iterable[int], observe: Observer | None = None) -> list[int]:
+        """Apply the rules to one word; see `MergeTable.merge`."""
+        tokens = list(ids)
+        if self._built is None and observe is None and self._words < SEARCHED_WORDS and len(tokens) <= 32:
+            self._words += 1
+            while ranks := [*filter(None, map(self._rank, repeat(tokens), range(len(tokens) - 1)))]:
+                _, place = min(ranks)
+                tokens[place : place + 2] = [self._join((tokens[place], tokens[place + 1]))]
+            return tokens
+        return self._whole().merge(tokens, observe)
+
+    def merge_many(self, words: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Apply the rules to each of n words; see `MergeTable.merge_many`."""
+        return self._whole().merge_many(words)
+
+    def _rank(self, tokens: list[int], place: int) -> tuple[int, int] | None:
+        pair = (tokens[place], tokens[place + 1])
+        index = bisect_left(self._rows, pair)
+        row = self._rows[index] if index < len(self._rows) else None
+        return (row[2], place) if row is not None and row[:2] == pair else None

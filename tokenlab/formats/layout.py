@@ -321,11 +321,12 @@ class Rows:
         try:
             *first, length = head.unpack_from(data, at)
             at += head.size
+            step, size = joint.unpack_from, joint.size
             for _ in range(count - 1):
                 end = at + length
                 texts.append(data[at:end].decode())
-                link = joint.unpack_from(data, end)
-                at, length = end + joint.size, link[-1]
+                link = step(data, end)
+                at, length = end + size, link[-1]
                 links.append(link)
             end = at + length
             texts.append(data[at:end].decode())

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from operator import add, itemgetter
+from operator import itemgetter
 from typing import Any, NoReturn
 
-from tokenlab.bpe.merging import MergeTable
+from tokenlab.bpe.merging import SortedMergeTable
 from tokenlab.errors import MtokError, MtokWarning, TokenLabError
 from tokenlab.formats.layout import Entry
 from tokenlab.formats.meaning import post_processor_of
@@ -27,6 +27,7 @@ from tokenlab.pipeline.text import AlignedText, CharacterTable
 from tokenlab.pipeline.tokenizer import Tokenizer
 
 BEHAVIORS = ("Isolated", "Removed", "MergedWithPrevious")
+LARGE_TABLE = 50_000  # merges
 LARGE_FILE = 1 << 20  # bytes: from here on, pausing the garbage collector pays
 
 
@@ -196,13 +197,19 @@ def _bpe(
     place: str, vocabulary: dict[str, int], names: dict[int, str], values: Mapping[str, Any]
 ) -> models.BPE:
     merges = values["merges"]
-    lefts, rights, ranks = zip(*merges, strict=True) if merges else ((), (), ())
-    name = names.__getitem__
-    try:
-        merged = list(map(vocabulary.__getitem__, map(add, map(name, lefts), map(name, rights))))
-    except KeyError:
-        merged = []
-    if len(merged) < len(merges) or len(set(ranks)) < len(ranks):
+
+    def join(pair: tuple[int, int]) -> int:
+        merged = vocabulary.get(names[pair[0]] + names[pair[1]])
+        if merged is None:
+            found = f"{names[pair[0]]!r} + {names[pair[1]]!r}"
+            raise MtokError(
+                section=f"{place} / merges", offset=0, expected="two tokens that make a third", found=found
+            )
+        return merged
+
+    ranks = set(map(itemgetter(2), merges))
+    highest = max(max(map(itemgetter(side), merges), default=0) for side in (0, 1))
+    if len(merges) < LARGE_TABLE or highest >= len(names) or len(ranks) < len(merges):
         seen: set[int] = set()
         for index, (left, right, rank) in enumerate(merges):
             for side, token_id in (("left_id", left), ("right_id", right)):
@@ -216,7 +223,8 @@ def _bpe(
                 where = f"{place} / merges [{index}] / rank"
                 raise _FaultError(where, "each rank once", f"{rank}, a second time")
             seen.add(rank)
-    table = MergeTable.from_columns(lefts, rights, ranks, merged)
+    # That each join is a token is seen, in a large table, only where a pair is merged: looking takes long.
+    table = SortedMergeTable(merges, join)
     return models.BPE.from_table(vocabulary, names, table, byte_fallback=bool(values["byte_fallback"]))
 
 
