@@ -149,9 +149,9 @@ def _spelled_ids(ids):
 
 def spellings(question, answer):
     """Patterns of the ways in which an answer can be written."""
-    if question.kind == "ids":
+    if question.kind in ("ids", "numbers"):
         found = [_spelled_ids(answer)] if answer else []
-        if any(token_id > 255 for token_id in answer):
+        if question.kind == "ids" and any(token_id > 255 for token_id in answer):
             found += [_spelled_ids([token_id - 2 for token_id in answer])]
         return [rf"(?<!\d){p}(?!\d)" for p in found]
     if question.kind == "hex pieces":

@@ -65,6 +65,7 @@ def test_every_answer_gets_the_feedback_that_belongs_to_it(question):
 
 STRANGE = {
     "ids": [[], [-1], [0], [1], [255], [10**9], [300] * 50],
+    "numbers": [[], [-1], [0], [255, 10**9], [300] * 50],
     "hex": [b"", b"\xff" * 50],
     "text": ["", " ", "\0", "🦀" * 50, "zzz"],
     "number": [-1, 0, 10**9, 0.25],

@@ -9,8 +9,8 @@ The model to follow is chapter 03. Tables are data; what they need to compute st
 functions.
 
 **A question** (`Question`) has an ID that begins with the chapter's number ("03-e-e-a"), a kind (a key of
-`tokenlab.course.reading.KINDS`: "ids", "hex", "text", "number", "position", "hex pieces", "text pieces"),
-and a prompt that may hold `{input}` and stands word for word in a text cell of the notebook, at most two
+`tokenlab.course.reading.KINDS`: "ids", "numbers", "hex", "text", "number", "position", "hex pieces", "text
+pieces"), and a prompt that may hold `{input}` and stands word for word in a text cell of the notebook, at most two
 cells above the question's own cell. Its `pool` holds at least three inputs; the first is asked. Answers are
 never typed in: the right one is `form(right(input))`, and that of each `Misconception(id, belief, run)` is
 `form(run(input))`. Share Misconception objects between questions. List on a question those that go wrong on

@@ -240,6 +240,7 @@ KINDS: dict[str, Kind] = {
     "ids": Kind(
         "a list of IDs: `[12, 345]`; an empty one: `[]`", _read_ids, lambda ids: _list(map(str, ids))
     ),
+    "numbers": Kind("a list of numbers: `[3, 12]`", _read_ids, lambda numbers: _list(map(str, numbers))),
     "hex": Kind('bytes in hex, in quotes: `"0a ff"`', _read_hex, _hex),
     "text": Kind('text, in quotes: `"abc"`', _read_text, _text),
     "number": Kind("one number: `12` or `0.5`", lambda value, _: _number(plain(value)), str),

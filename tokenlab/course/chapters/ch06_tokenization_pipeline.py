@@ -389,7 +389,7 @@ def _types(lengths: tuple[int, int]) -> list[int]:
 
 TYPES = Question(
     id="06-types",
-    kind="ids",
+    kind="numbers",
     prompt="The template of the pair is as above. Which type IDs come out for {input}?",
     pool=((2, 1), (1, 2), (3, 1)),
     show=lambda lengths: f"a text A of {lengths[0]} and a text B of {lengths[1]}, counted in tokens",

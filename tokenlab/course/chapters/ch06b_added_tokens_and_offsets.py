@@ -35,6 +35,11 @@ def _found(encoding: Encoding) -> int:
     return sum(token_id in (SPECIAL.id, WORD.id) for token_id in encoding.ids)
 
 
+def _in_code(text: str) -> str:
+    """Write a text as code, since a notebook would take `<s>` in its prose for HTML."""
+    return f"`{text}`"
+
+
 # Added tokens first.
 
 
@@ -47,7 +52,7 @@ FIRST = Question(
     kind="text pieces",
     prompt="Each ␣ below stands for one space. Into which parts is the text {input} cut by the search for `<s>`, before any other stage?",
     pool=("Hello  <s>world", "Good  <s>day", "one <s>two"),
-    show=visible,
+    show=lambda text: _in_code(visible(text)),
     right=first_pass,
     misconceptions=(
         Misconception(
@@ -87,6 +92,7 @@ PASSES = Question(
     kind="number",
     prompt="How many added tokens are found in {input}?",
     pool=("Yesterday <S> yesterday <s>", "YESTERDAY <S> <S> <s>", "<S> Yesterday yesterday"),
+    show=_in_code,
     right=lambda text: _found(small_tokenizer().encode(text)),
     misconceptions=(
         Misconception(
@@ -122,6 +128,7 @@ FORGE = Question(
     kind="number",
     prompt="How many added tokens are found in {input} with `parse_special_tokens=False`?",
     pool=("<s> yesterday <s>", "yesterday <s> <s> yesterday", "<s> yesterday"),
+    show=_in_code,
     right=lambda text: _found(small_tokenizer().encode(text, parse_special_tokens=False)),
     misconceptions=(
         Misconception(
@@ -246,7 +253,7 @@ COMBINING = Question(
 
 LIGATURE = Question(
     id="06b-ligature",
-    kind="ids",
+    kind="numbers",
     prompt="NFKC turns the one character ﬁ (U+FB01) into f and i. Which offsets has the token `i` of {input}?",
     pool=("aﬁn", "naﬁn", "onﬁn"),
     right=span_asked,
@@ -286,7 +293,7 @@ def _second_offsets(text: str) -> tuple[int, int]:
 
 MARKER = Question(
     id="06b-marker",
-    kind="ids",
+    kind="numbers",
     prompt="Metaspace puts a ▁ before {input} and turns its space into ▁. Which offsets has the second token, if each word is one token with its ▁?",
     pool=("to be", "new day", "we can"),
     right=_second_offsets,
@@ -319,7 +326,7 @@ MARKER = Question(
 
 E_E_A = Question(
     id="06b-e-e-a",
-    kind="ids",
+    kind="numbers",
     prompt="Which offsets has the last token of {input}, behind the split of GPT-2 and with the eight rules?",
     pool=("e e а", "e e о", "e e и"),
     right=span_asked,
@@ -387,7 +394,7 @@ WRITE = Exercise(
     wrong=(_wrong_new_places, _wrong_first_only, _wrong_keeps, _wrong_bytes),
     hints=(
         "What does one old character become? How many pairs does it give?",
-        "With the table of the example, aﬁ gives three pairs, and the last two have the same place.",
+        "With the table of the example, a½ gives four pairs, and the last three have the same place.",
         "Go over `enumerate(text)`, look each character up in `dict(table)`, and add one pair for each new character.",
     ),
     concepts=("offsets", "whole characters"),
