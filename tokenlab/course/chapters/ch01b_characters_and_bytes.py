@@ -8,9 +8,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 
-from tokenlab.course.feedback import compare_bytes
 from tokenlab.course.model import Chapter, Concept, Exercise, Misconception, Question
-from tokenlab.pipeline.byte_alphabet import BYTE_ALPHABET, from_byte_alphabet
+from tokenlab.pipeline.byte_alphabet import BYTE_ALPHABET, from_byte_alphabet, to_byte_alphabet
 from tokenlab.pipeline.patterns import graphemes
 
 JOINER = "\u200d"
@@ -76,6 +75,20 @@ def count_consequence(text: str, answer: float) -> str:
     )
 
 
+def hex_consequence(text: str, data: bytes) -> str:
+    try:
+        read = data.decode()
+    except UnicodeDecodeError as error:
+        return f"Your bytes are not UTF-8: at byte {error.start}, counted from 0, no whole character begins."
+    points = " ".join(map(point, read))
+    return f"Read as UTF-8, your bytes give {points or 'nothing'}. The question has other code points."
+
+
+def written_consequence(token: str, text: str) -> str:
+    written = to_byte_alphabet(text.encode())
+    return f"In the byte alphabet your text would be written `{written}`, not `{token}`."
+
+
 # The questions.
 
 HEX = Question(
@@ -118,7 +131,7 @@ HEX = Question(
             for c in text
         )
     ),
-    consequence=lambda text, data: compare_bytes(text.encode(), data),
+    consequence=hex_consequence,
     hints=(
         "How many bytes does one Cyrillic letter take, and with which byte do the letters in the table begin?",
         "A smaller case: г is U+0433. Its bytes are `d0 b3`: the second byte goes up together with the code point.",
@@ -260,7 +273,7 @@ ALPHABET = Question(
         + "\n".join(f"    {c}  {BYTE_ALPHABET.index(c):02x}" for c in token)
         + f"\n\nThese bytes, read as UTF-8, are the text `{from_alphabet(token)}`."
     ),
-    consequence=lambda token, text: compare_bytes(from_byte_alphabet(token) or b"", text.encode()),
+    consequence=written_consequence,
     hints=(
         "Which byte does each of these characters stand for? How many bytes are that?",
         "A smaller case: `ĠÃ±` stands for the bytes `20 c3 b1`, a space and ñ.",

@@ -386,6 +386,14 @@ def _no_merges(word: str) -> list[str]:
     return [letter if letter in known else "[UNK]" for letter in word]
 
 
+def _what_is_missing(word: str, pieces: Pieces) -> str:
+    if "[UNK]" not in pieces:
+        return "The token [UNK] does not appear: how would a reader learn that something is missing?"
+    if "".join(pieces) == "".join(tokenize(word)):
+        return "Every letter has its place. Were the three merges made wherever they can be, and no others?"
+    return "Compare the letters that are in the alphabet: each of them should still be there."
+
+
 UNKNOWN = Question(
     id="02-unknown-letter",
     kind="text pieces",
@@ -410,8 +418,7 @@ UNKNOWN = Question(
         f"A letter outside it becomes [UNK]; the letters beside it merge as always: {' | '.join(tokenize(word))}."
     ),
     consequence=lambda word, pieces: (
-        f"Your tokens join to `{''.join(pieces)}`, the word was `{word}`. "
-        f"{'Compare the letters that are in the alphabet: each of them should still be there.' if '[UNK]' in pieces else 'The token [UNK] does not appear: how would a reader learn that something is missing?'}"
+        f"Your tokens join to `{''.join(pieces)}`, the word was `{word}`. {_what_is_missing(word, pieces)}"
     ),
     hints=(
         "Which letters of this word also stand in the hug words, and which does not?",
@@ -438,9 +445,8 @@ SIZE = Question(
         f"There are 256 bytes before the first merge, whether a word uses them or not. Each of the {MERGES} merges adds one piece "
         f"({', '.join(learn(words).pieces(MERGES))}) and takes none away: 256 + {MERGES}."
     ),
-    consequence=lambda words, size: (
-        "A byte that left the vocabulary could not be written alone any more. Take the text "
-        f"`{words[0][0][0]}`, one letter: which piece would it be?"
+    consequence=lambda _, size: (
+        "Then there would be more different bytes than pieces. A text made of a byte without a piece could not be written."
         if size < 256
         else "Count again: the bytes that were there before, and what each merge adds."
     ),
@@ -526,7 +532,7 @@ def _wrong_across(words: Sequence[tuple[str, int]]) -> Counter[Pair]:
 COUNT_PAIRS = Exercise(
     id="02-count-pairs",
     prompt="Count the pairs of words that have counts.",
-    call="count_pairs(words)",
+    call="pair_counts(words)",
     reference=count_pairs,
     alphabet=(("ab", 2), ("aaa", 3), ("bab", 1), ("b", 4)),
     wrong=(

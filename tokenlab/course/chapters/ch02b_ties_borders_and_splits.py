@@ -129,6 +129,10 @@ def _cut_consequence(words: Words, pieces: Pieces) -> str:
             f"Your pieces join to `{''.join(pieces)}`, which has {len(''.join(pieces))} letters; "
             f"the word has {len(asked)}. A merge moves borders, it adds and removes no letter."
         )
+    if any(len(piece) > 2 for piece in pieces):
+        return f"One merge joins two pieces at each place. `{max(pieces, key=len)}` would be more than two in one."
+    if ("a", "a") in pairwise(pieces):
+        return "In your pieces an a still stands right before an a. The pass would have merged them."
     return "Your pieces join to the word, so no letter is lost. But the pass has a direction. Would one that begins at the other end cut it like this too?"
 
 
