@@ -10,11 +10,11 @@ functions.
 
 **A question** (`Question`) has an ID that begins with the chapter's number ("03-e-e-a"), a kind (a key of
 `tokenlab.course.reading.KINDS`: "ids", "numbers", "hex", "text", "number", "position", "hex pieces", "text
-pieces"), and a prompt that may hold `{input}` and stands word for word in a text cell of the notebook, at most two
-cells above the question's own cell. Its `pool` holds at least three inputs; the first is asked. Answers are
-never typed in: the right one is `form(right(input))`, and that of each `Misconception(id, belief, run)` is
-`form(run(input))`. Share Misconception objects between questions. List on a question those that go wrong on
-it, for every input of the pool; where two of them give the same answer, declare that in
+pieces"), and a prompt that may hold `{input}` and stands word for word in a text cell of the notebook, at
+most two cells above the question's own cell. Its `pool` holds at least three inputs; the first is asked.
+Answers are never typed in: the right one is `form(right(input))`, and that of each `Misconception(id,
+belief, run)` is `form(run(input))`. Share Misconception objects between questions. List on a question those
+that go wrong on it, for every input of the pool; where two of them give the same answer, declare that in
 `collisions=(frozenset({"left", "reversed"}),)`. `belief` completes the sentence "One way to arrive here:
 …". With `accepts(input, answer)` many answers may be right (`right` then gives one of them). Where the
 answer is an optimum, `best(input)` lists every optimum, so that a tie is found.
