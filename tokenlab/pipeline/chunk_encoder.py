@@ -19,6 +19,17 @@ from tokenlab.pipeline.text import AlignedText
 _KEPT_CHUNKS = 1 << 17
 
 
+Row = tuple[tuple[int, ...], tuple[str, ...], tuple[Span, ...], tuple[int | None, ...], int]
+"""IDs, tokens, spans, the number of each one's word, and the count of words: of a chunk, from its start."""
+
+
+def _row(tokens: list[Token]) -> Row:
+    """Return the row of one word."""
+    ids = tuple([token.id for token in tokens])
+    spans = tuple([(token.start, token.end) for token in tokens])
+    return ids, tuple([token.token for token in tokens]), spans, (0,) * len(ids), 1
+
+
 class Columns(NamedTuple):
     """The tokens of one text, as columns that grow."""
 
@@ -60,9 +71,9 @@ class ChunkEncoder:
             return word.translate(table) if table else word
 
         self._word_ids = PieceCache(lambda word: model.encode_ids(rewrite(word)))
-        self._word_tokens: Any = PieceCache(lambda word: model.tokenize(rewrite(word)))  # type: ignore[arg-type, return-value]
+        self._word_rows: Any = PieceCache(lambda word: _row(model.tokenize(rewrite(word))))  # type: ignore[arg-type, return-value]
         self._chunk_ids = PieceCache(self._ids_of_chunk, _KEPT_CHUNKS)
-        self._chunk_columns: Any = PieceCache(self._columns_of_chunk)
+        self._chunk_rows: Any = PieceCache(self._row_of_chunk)  # type: ignore[arg-type]
 
     def add_ids(self, ids: list[int], text: str) -> None:
         """Add the IDs of a text.
@@ -81,7 +92,7 @@ class ChunkEncoder:
         """
         starts, ends, place = text.starts, text.ends, 0
         for chunks in self._blocks(text.text):
-            rows: list[Any] = [self._chunk_columns[chunk] for chunk in chunks]
+            rows: list[Any] = [self._chunk_rows[chunk] for chunk in chunks]
             places = list(accumulate(map(len, chunks), initial=place))
             words = list(accumulate((row[4] for row in rows), initial=word))
             place, word = places.pop(), words.pop()
@@ -113,18 +124,29 @@ class ChunkEncoder:
         words, ids = self._cutter.pieces(chunk), self._word_ids
         return ids[words[0]] if len(words) == 1 else chain.from_iterable(map(ids.__getitem__, words))
 
-    def _columns_of_chunk(self, chunk: str) -> tuple[Any, ...]:
-        """Return IDs, tokens, spans in the chunk, the number of the word of each, and the count of words."""
-        columns = Columns([], [], [], [])
-        if chunk.isascii() and self._keeps_length:  # so each character of a word is one of the chunk
-            word, start = -1, 0
-            for word, piece in enumerate(self._cutter.pieces(chunk)):
-                columns.add(self._word_tokens[piece], AlignedText.of(piece, start), word)
-                start += len(piece)
-            count, spans = word + 1, tuple(columns.offsets)
-        else:
+    def _row_of_chunk(self, chunk: str) -> Row:
+        if not (chunk.isascii() and self._keeps_length):
             pieces = self._pre_tokenizer.pre_tokenize(AlignedText.of(chunk, origin=1))
-            for word, part in enumerate(pieces):
-                columns.add(self._model.tokenize(part.text), part, word)
-            count, spans = len(pieces), tuple([(start - 1, end - 1) for start, end in columns.offsets])
-        return tuple(columns.ids), tuple(columns.tokens), spans, tuple(columns.word_ids), count
+            columns = Columns([], [], [], [])
+            for number, piece in enumerate(pieces):
+                columns.add(self._model.tokenize(piece.text), piece, number)
+            spans = tuple([(start - 1, end - 1) for start, end in columns.offsets])
+            return tuple(columns.ids), tuple(columns.tokens), spans, tuple(columns.word_ids), len(pieces)
+        words = self._cutter.pieces(chunk)  # each character of a word is one of the chunk's
+        rows: list[Row] = [self._word_rows[word] for word in words]
+        if len(rows) == 1:
+            return rows[0]
+        places = accumulate(map(len, words), initial=0)
+        return (
+            tuple(chain.from_iterable([row[0] for row in rows])),
+            tuple(chain.from_iterable([row[1] for row in rows])),
+            tuple(
+                [
+                    (at + start, at + end)
+                    for row, at in zip(rows, places, strict=False)
+                    for start, end in row[2]
+                ]
+            ),
+            tuple([number for number, row in enumerate(rows) for _ in row[0]]),
+            len(rows),
+        )
