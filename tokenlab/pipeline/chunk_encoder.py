@@ -68,7 +68,7 @@ class ChunkEncoder:
         self._cutter, table = pre_tokenizer.parted()
 
         def rewrite(word: str) -> str:
-            return word.translate(table) if table else word
+            return word if table is None else word.translate(table)
 
         self._word_ids = PieceCache(lambda word: model.encode_ids(rewrite(word)))
         self._word_rows: Any = PieceCache(lambda word: _row(model.tokenize(rewrite(word))))  # type: ignore[arg-type, return-value]
