@@ -219,7 +219,9 @@ ORDER = Question(
     right=by_bytes,
     misconceptions=(
         Misconception(
-            "utf-16-order", "compare units of UTF-16, where 🦀 begins with the small unit d83e", _utf_16_order
+            "utf-16-order",
+            "compare units of UTF-16, in which an emoji begins with a small one (d83d, d83e)",
+            _utf_16_order,
         ),
         Misconception(
             "dictionary-order", "sort as a dictionary does, without regard to case", _dictionary_order
@@ -451,9 +453,9 @@ def _table_consequence(text: str, answer: float) -> str:
         )
     if answer == len(text):
         return "Then no row would give more than one code point. The first of these has a row that does."
-    return (
-        "Some of these would then need a row that they do not have, or one that gives more than its row says."
-    )
+    if answer < len(by_table(text)):
+        return "Then two code points would have become one; but a row of the table is for a single one."
+    return "Then some code point would give more than its row says, although it has none or a shorter one."
 
 
 NORM_TABLE = Question(
@@ -692,6 +694,6 @@ CHAPTER = Chapter(
         "A damaged file is refused as a whole. When would you rather have a reader that carries on?",
         "The file holds Unicode's forms as they were on the day of the export. What happens in ten years?",
     ),
-    likeliest="characters",
+    likeliest="composes",
     paper=("学", "é", "low", "новый"),
 )
