@@ -233,7 +233,7 @@ STAIRS = Question(
     ),
     hints=(
         "What does the cheapest way to floor 1 cost? And to floor 2?",
-        "A smaller case: 0-1 costs 2, 0-2 costs 5, 1-2 costs 2. Floor 2 costs 5 at once, or 2 + 2 by floor 1: the second is cheaper.",
+        "A smaller case: 0-1 costs 2, 0-2 costs 5, 1-2 costs 2. Floor 2 costs 5 at once, or 2 + 2 by way of floor 1: that is cheaper.",
         "Go up floor by floor. For each, write down the cheapest sum over the planks that end there.",
     ),
     concepts=("cheapest staircase",),
