@@ -64,7 +64,7 @@ class ChunkEncoder:
 
     def __init__(self, pre_tokenizer: PreTokenizer, model: Model, chunker: Chunker) -> None:
         self._pre_tokenizer, self._model, self._blocks = pre_tokenizer, model, chunker.blocks
-        self._keeps_length = pre_tokenizer.keeps_length
+        self._only_cuts = pre_tokenizer.only_cuts
         self._cutter, table = pre_tokenizer.parted()
 
         def rewrite(word: str) -> str:
@@ -125,25 +125,28 @@ class ChunkEncoder:
         return ids[words[0]] if len(words) == 1 else chain.from_iterable(map(ids.__getitem__, words))
 
     def _row_of_chunk(self, chunk: str) -> Row:
-        if not (chunk.isascii() and self._keeps_length):
+        if not (chunk.isascii() and self._only_cuts):
             pieces = self._pre_tokenizer.pre_tokenize(AlignedText.of(chunk, origin=1))
             columns = Columns([], [], [], [])
             for number, piece in enumerate(pieces):
                 columns.add(self._model.tokenize(piece.text), piece, number)
             spans = tuple([(start - 1, end - 1) for start, end in columns.offsets])
             return tuple(columns.ids), tuple(columns.tokens), spans, tuple(columns.word_ids), len(pieces)
-        words = self._cutter.pieces(chunk)  # each character of a word is one of the chunk's
+        words = self._cutter.pieces(chunk)
         rows: list[Row] = [self._word_rows[word] for word in words]
-        if len(rows) == 1:
+        if len(rows) == 1 and words[0] == chunk:
             return rows[0]
-        places = accumulate(map(len, words), initial=0)
+        places, place = [], 0
+        for word in words:  # between words is nothing, or white space that they do not have
+            places.append(place := chunk.index(word, place))
+            place += len(word)
         return (
             tuple(chain.from_iterable([row[0] for row in rows])),
             tuple(chain.from_iterable([row[1] for row in rows])),
             tuple(
                 [
                     (at + start, at + end)
-                    for row, at in zip(rows, places, strict=False)
+                    for row, at in zip(rows, places, strict=True)
                     for start, end in row[2]
                 ]
             ),

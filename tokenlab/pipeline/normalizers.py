@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, repeat
@@ -42,15 +43,27 @@ class _NormalForm(Normalizer):
         form = type(self).__name__
         if unicodedata.is_normalized(form, aligned.text):  # type: ignore[arg-type]
             return aligned
-        characters = _decompose(aligned.text, form.replace("C", "D"))
-        if form.endswith("C"):
-            characters = _compose(characters)
-        first, last, old = [], [], 0
-        for _, consumed in characters:
-            first.append(old if consumed else old - 1)
-            old += consumed
-            last.append(old - 1)
-        return aligned.take("".join(character for character, _ in characters), first, last)
+        parts: list[str] = []
+        first: list[int] = []
+        last: list[int] = []
+        old = 0
+        for found in _SEGMENT.finditer(aligned.text):
+            plain, segment = found.groups()
+            parts.append(plain)
+            first += range(old, old + len(plain))
+            last += range(old, old + len(plain))
+            old += len(plain)
+            characters = _decompose(segment, form.replace("C", "D"))
+            for character, consumed in _compose(characters) if form.endswith("C") else characters:
+                parts.append(character)
+                first.append(old if consumed else old - 1)
+                old += consumed
+                last.append(old - 1)
+        return aligned.take("".join(parts), first, last)
+
+
+# ASCII that nothing touches; then an ASCII character with marks on it, perhaps, and all up to the next ASCII.
+_SEGMENT = re.compile(r"((?:[\x00-\x7F](?![^\x00-\x7F]))*)([\x00-\x7F]?[^\x00-\x7F]*)")
 
 
 def _decompose(text: str, form: str) -> list[tuple[str, int]]:
@@ -179,13 +192,45 @@ class BertNormalizer(Normalizer):
     lowercase: bool = True
 
     def normalize(self, aligned: AlignedText) -> AlignedText:
+        mapped = _bert_table(self).normalize(aligned)
+        if not self._strips or not any(map(unicodedata.combining, set(mapped.text))):
+            return mapped
+        for step in self._steps():  # marks are left whose order decomposing may have changed
+            aligned = step.normalize(aligned)
+        return aligned
+
+    def __call__(self, text: str) -> str:
+        mapped = text.translate(_bert_table(self))
+        if not self._strips or not any(map(unicodedata.combining, set(mapped))):
+            return mapped
+        return self.normalize(AlignedText.of(text)).text
+
+    @property
+    def _strips(self) -> bool:
+        return self.lowercase if self.strip_accents is None else self.strip_accents
+
+    def _steps(self) -> Iterator[CharacterTable | NFD]:
         if self.clean_text:
-            aligned = _CLEAN.normalize(aligned)
+            yield _CLEAN
         if self.handle_chinese_chars:
-            aligned = _CHINESE_APART.normalize(aligned)
-        if self.lowercase if self.strip_accents is None else self.strip_accents:
-            aligned = _WITHOUT_NONSPACING_MARKS.normalize(NFD().normalize(aligned))
-        return _LOWER.normalize(aligned) if self.lowercase else aligned
+            yield _CHINESE_APART
+        if self._strips:
+            yield NFD()
+            yield _WITHOUT_NONSPACING_MARKS
+        if self.lowercase:
+            yield _LOWER
+
+
+@lru_cache(maxsize=16)
+def _bert_table(normalizer: BertNormalizer) -> CharacterTable:
+    """Return what each character becomes by itself in all the steps."""
+
+    def mapping(character: str) -> str:
+        for step in normalizer._steps():
+            character = character.translate(step) if isinstance(step, CharacterTable) else step(character)
+        return character
+
+    return CharacterTable(mapping)
 
 
 # --- Strings

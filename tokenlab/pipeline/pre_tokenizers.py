@@ -53,8 +53,8 @@ class PreTokenizer:
         return False
 
     @property
-    def keeps_length(self) -> bool:
-        """Whether the pieces of an ASCII text have its characters, one for one and in order."""
+    def only_cuts(self) -> bool:
+        """Whether the pieces of an ASCII text, before any rewriting, are its stretches, all but white space."""
         return False
 
     def split(self, text: str) -> list[tuple[str, Span]]:
@@ -153,7 +153,7 @@ class Split(PreTokenizer):
         return chunker_of(self.pattern.text) if self._isolates else None
 
     @property
-    def keeps_length(self) -> bool:
+    def only_cuts(self) -> bool:
         return self.behavior != "Removed"
 
     @property
@@ -204,7 +204,7 @@ class ByteLevel(PreTokenizer):
         return WORDS if self.use_regex and not self.add_prefix_space else None
 
     @property
-    def keeps_length(self) -> bool:
+    def only_cuts(self) -> bool:
         return not self.add_prefix_space
 
 
@@ -260,6 +260,7 @@ class Metaspace(PreTokenizer):
 # --- By kind of character
 
 _VISIBLE = re.compile(f"[^{WHITE_SPACE}]+")
+_ASCII_BERT = re.compile(r"[!-/:-@\[-`{-~]|[^\s!-/:-@\[-`{-~]+", re.ASCII)
 _WORDS = rf"{RUST_WORD}+|{RUST_NOT_WORD[:-1]}\s]+"
 
 
@@ -288,6 +289,10 @@ class Whitespace(PreTokenizer):
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         return _pieces(aligned, find_regex(_WORDS, aligned.text))
 
+    @property
+    def only_cuts(self) -> bool:
+        return True
+
     def chunker(self) -> Chunker:
         return WORDS
 
@@ -298,6 +303,13 @@ class WhitespaceSplit(PreTokenizer):
 
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         return _pieces(aligned, [found.span() for found in _VISIBLE.finditer(aligned.text)])
+
+    def pieces(self, text: str) -> list[str]:
+        return _VISIBLE.findall(text)
+
+    @property
+    def only_cuts(self) -> bool:
+        return True
 
     def chunker(self) -> Chunker:
         return WORDS
@@ -316,7 +328,7 @@ class Punctuation(PreTokenizer):
         return _cut_at(aligned, "P", self.behavior)
 
     @property
-    def keeps_length(self) -> bool:
+    def only_cuts(self) -> bool:
         return self.behavior != "Removed"
 
 
@@ -334,7 +346,7 @@ class Digits(PreTokenizer):
         return _cut_at(aligned, "N", "Isolated" if self.individual_digits else "Contiguous")
 
     @property
-    def keeps_length(self) -> bool:
+    def only_cuts(self) -> bool:
         return True
 
 
@@ -349,6 +361,13 @@ class BertPreTokenizer(PreTokenizer):
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         words = WhitespaceSplit().pre_tokenize(aligned)
         return [piece for word in words for piece in Punctuation().pre_tokenize(word)]
+
+    def pieces(self, text: str) -> list[str]:
+        return _ASCII_BERT.findall(text) if text.isascii() else PreTokenizer.pieces(self, text)
+
+    @property
+    def only_cuts(self) -> bool:
+        return True
 
     def chunker(self) -> Chunker:
         return WORDS
@@ -396,8 +415,8 @@ class Sequence(PreTokenizer):
         return any(pre_tokenizer.looks_at_origin for pre_tokenizer in self.pretokenizers)
 
     @property
-    def keeps_length(self) -> bool:
-        return all(pre_tokenizer.keeps_length for pre_tokenizer in self.pretokenizers)
+    def only_cuts(self) -> bool:
+        return all(pre_tokenizer.only_cuts for pre_tokenizer in self.pretokenizers)
 
 
 def _is_neutral(pre_tokenizer: PreTokenizer) -> bool:
