@@ -6,6 +6,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from hypothesis import settings
+
+settings.register_profile("tokenlab", deadline=None)  # a busy machine is no failure
+settings.load_profile("tokenlab")
+
 HOME = Path(tempfile.mkdtemp(prefix="tokenlab-tests-"))
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 os.environ.update(

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Set up the course and start it, with nothing but Python 3.11 or newer and pip.
 
-    python3 run.py lab  [--fresh 03 ...] [options of jupyter lab]
+    python3 run.py lab  [--fresh 03] [options of jupyter lab]
     python3 run.py test [options of pytest]
 
 Each command makes the environment `.venv` when it is missing or out of date: the locked packages of
@@ -71,16 +71,28 @@ def become(*words, **environment):
     os.execv(words[0], words)
 
 
+def take_fresh(options):
+    """Part `--fresh 03`, each time that it is there, from the options of JupyterLab."""
+    fresh, rest, words = [], [], iter(options)
+    for word in words:
+        name, _, chapter = word.partition("=")
+        if name != "--fresh":
+            rest.append(word)
+            continue
+        chapter = chapter or next(words, "-")
+        if chapter.startswith("-"):
+            sys.exit("run.py: --fresh needs a chapter, such as: --fresh 03")
+        fresh += ["--fresh", chapter]
+    return fresh, rest
+
+
 def lab(options):
     """Renew or make the working copy, then open JupyterLab on it."""
-    fresh, rest = [], list(options)
-    while "--fresh" in rest:
-        at = rest.index("--fresh")
-        if at + 1 == len(rest) or rest[at + 1].startswith("-"):
-            sys.exit("run.py: --fresh needs a chapter, such as: --fresh 03")
-        fresh += ["--fresh", rest[at + 1]]
-        del rest[at : at + 2]
-    run(PYTHON, "-m", "tokenlab", "course", "workbook", WORKBOOK, *fresh)
+    fresh, rest = take_fresh(options)
+    set_up()
+    prepare = [str(PYTHON), "-m", "tokenlab", "course", "workbook", str(WORKBOOK), *fresh]
+    if code := subprocess.call(prepare, cwd=HERE):  # it has said why
+        sys.exit(code)
     start = (
         []
         if any(word.startswith("--ServerApp.default_url") for word in rest)
@@ -93,6 +105,7 @@ def lab(options):
 
 def test(options):
     """Run every test: the library, the documentation and the notebooks."""
+    set_up()
     become("-m", "pytest", *options)
 
 
@@ -104,8 +117,11 @@ def main():
         return
     if not words or words[0] not in commands:
         sys.exit(__doc__ + "\nrun.py: expected lab or test" + (", found " + words[0] if words else ""))
-    set_up()
-    commands[words[0]](words[1:])
+    try:
+        commands[words[0]](words[1:])
+    except KeyboardInterrupt:
+        print("\nrun.py: stopped. The same command takes it up again.", file=sys.stderr)
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -81,3 +81,16 @@ def test_run_py_says_what_it_can_do():
     wrong = subprocess.run([sys.executable, script, "labb"], capture_output=True, text=True)
     assert wrong.returncode == 1
     assert "expected lab or test, found labb" in wrong.stderr
+
+
+def test_run_py_takes_its_own_options_from_those_of_jupyterlab():
+    program = "import run; print(run.take_fresh(['-x', '--fresh', '03', '--fresh=04', '--port=1']))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "(['--fresh', '03', '--fresh', '04'], ['-x', '--port=1'])"
+    wrong = subprocess.run(
+        [sys.executable, str(ROOT / "run.py"), "lab", "--fresh"], capture_output=True, text=True
+    )
+    assert wrong.returncode == 1
+    assert "--fresh needs a chapter" in wrong.stderr

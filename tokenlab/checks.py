@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from operator import index
 from reprlib import repr as short_repr
 from typing import Any
@@ -24,7 +24,31 @@ def unexpected(name: str, expected: str, found: object) -> InvalidArgumentError:
     >>> str(unexpected("merge_count", "an int from 0 on", -1))
     'merge_count: expected an int from 0 on, found -1'
     """
-    return InvalidArgumentError(name=name, expected=expected, found=short_repr(found))
+    return InvalidArgumentError(name=name, expected=expected, found=brief(found))
+
+
+def brief(value: object) -> str:
+    """Return a short spelling of any value at all.
+
+    >>> brief("e"), brief([10**5000])
+    ("'e'", 'a list')
+    """
+    try:
+        return short_repr(value)
+    except Exception:  # an int of more digits than Python writes out, or an object that cannot be shown
+        return f"a {type(value).__name__}"
+
+
+def iterate(values: Any, name: str, expected: str) -> Iterator[Any]:
+    """Return an iterator over `values`, which must have one (an array without dimensions has none).
+
+    >>> list(iterate((97, 98), "pair", "two training IDs"))
+    [97, 98]
+    """
+    try:
+        return iter(values)
+    except TypeError:
+        raise unexpected(name, expected, values) from None
 
 
 def check_count(name: str, value: Any, minimum: int = 0) -> int:
@@ -50,9 +74,7 @@ def check_documents(documents: Any) -> Iterator[Any]:
     """
     if isinstance(documents, str | Bytes):
         raise SingleDocumentError(found=type(documents).__name__)
-    if not isinstance(documents, Iterable):
-        raise unexpected("documents", "an iterable of documents", documents)
-    return iter(documents)
+    return iterate(documents, "documents", "an iterable of documents")
 
 
 def check_text(text: Any, name: str = "text") -> str:
@@ -72,9 +94,10 @@ def check_token_ids(ids: Any) -> list[int]:
     >>> check_token_ids((258, 178))
     [258, 178]
     """
-    if isinstance(ids, str | Bytes | Mapping | Set) or not isinstance(ids, Iterable):
-        raise unexpected("ids", "a sequence of token IDs", ids)
-    checked = list(ids)
+    expected = "a sequence of token IDs"
+    if isinstance(ids, str | Bytes | Mapping | Set):
+        raise unexpected("ids", expected, ids)
+    checked = list(iterate(ids, "ids", expected))
     if set(map(type, checked)) <= {int}:
         return checked
     for position, token_id in enumerate(checked):
@@ -83,7 +106,7 @@ def check_token_ids(ids: Any) -> list[int]:
                 raise TypeError
             checked[position] = index(token_id)
         except TypeError:
-            raise InvalidTokenIdError(position=position, found=short_repr(token_id)) from None
+            raise InvalidTokenIdError(position=position, found=brief(token_id)) from None
     return checked
 
 

@@ -114,6 +114,7 @@ def load_corpus(name: str, *, directory: Path = DATA_DIRECTORY) -> Corpus:
     >>> len(corpus.train), corpus.test.documents[0].id
     (44, 'tiny/test.en.txt:1')
     """
+    directory = Path(directory)
     corpora = _read_manifest(directory)
     if name not in corpora:
         raise errors.UnknownCorpusNameError(

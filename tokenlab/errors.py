@@ -22,10 +22,17 @@ class TokenLabError(ValueError):
     def __init__(self, detail: str = "", **facts: Any) -> None:
         self.facts = {"detail": detail, **facts} if detail else facts
         self.__dict__.update(facts)
-        super().__init__(self.message.format_map(self.facts) if not detail else detail)
+        shown = {name: _spelt(fact) for name, fact in self.facts.items()}
+        super().__init__(detail or self.message.format_map(shown))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.facts)
+
+
+def _spelt(fact: Any) -> Any:
+    """Return a fact as a message shows it: Python refuses to write out an int of thousands of digits."""
+    is_huge = isinstance(fact, int) and fact.bit_length() > 1024
+    return f"(an int of {fact.bit_length()} bits)" if is_huge else fact
 
 
 def _rebuild(kind: type[TokenLabError], facts: dict[str, Any]) -> TokenLabError:

@@ -50,3 +50,22 @@ def test_ranks_that_it_has_not() -> None:
         TokenizerLayout(0).merge_token_id(0)
     with pytest.raises(InvalidArgumentError):
         TokenizerLayout(8).merge_token_id(-1)
+
+
+class SmallInt:
+    """An int of eight bits, as numpy has them: sums beyond 255 begin again at 0."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __index__(self):
+        return self.value
+
+    def __radd__(self, other):
+        return (other + self.value) % 256
+
+
+def test_ids_of_small_ints_do_not_wrap_around():
+    layout = TokenizerLayout(256)
+    assert layout.byte_token_id(SmallInt(254)) == 256
+    assert layout.merge_token_id(SmallInt(255)) == 513

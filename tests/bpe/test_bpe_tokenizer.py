@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rule_tables import COURSE_PAIRS, contents, ordered_pairs
 
-from tokenlab import BpeTokenizer, BpeTrainer, TokenLabError, errors, trace_report
+from tokenlab import BpeTokenizer, BpeTrainer, TokenizerLayout, TokenLabError, errors, trace_report
 from tokenlab.bpe.merging import merge_rank_by_rank
 
 COURSE = BpeTokenizer.from_merge_pairs(COURSE_PAIRS)
@@ -343,3 +343,39 @@ def test_trace_report_without_rules_content_or_cases() -> None:
         "DECODED case=empty bytes_hex=",
     ]
     assert len(trace_report(bare, {}).splitlines()) == 3
+
+
+HUGE = 10**5000  # Python refuses to write out so many digits
+
+
+def test_errors_about_huge_numbers_still_say_where():
+    tokenizer = BpeTokenizer.from_merge_pairs([])
+    with pytest.raises(errors.UnknownTokenIdError) as found:
+        tokenizer.decode_content([2, HUGE])
+    assert (found.value.position, found.value.token_id) == (1, HUGE)
+    with pytest.raises(errors.LayoutOverflowError):
+        TokenizerLayout(HUGE)
+    with pytest.raises(errors.InvalidArgumentError):
+        tokenizer.encode_content(HUGE)
+    with pytest.raises(errors.InvalidArgumentError):
+        BpeTokenizer.from_merge_pairs([(97, 98), (HUGE,)])
+
+
+def test_what_only_seems_iterable_is_refused():
+    class NoDimensions:
+        def __iter__(self):
+            raise TypeError("iteration over a 0-d array")
+
+        def __len__(self):
+            raise TypeError("len() of unsized object")
+
+    for function in (BpeTokenizer.from_merge_pairs, BpeTokenizer.from_merge_pairs([]).decode_content):
+        with pytest.raises(errors.InvalidArgumentError):
+            function(NoDimensions())
+
+
+def test_a_report_needs_a_tokenizer_and_a_mapping():
+    with pytest.raises(errors.InvalidArgumentError, match="tokenizer"):
+        trace_report(None, {})
+    with pytest.raises(errors.InvalidArgumentError, match="cases"):
+        trace_report(BpeTokenizer.from_merge_pairs([]), [("name", b"content")])

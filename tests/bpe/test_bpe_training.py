@@ -280,3 +280,15 @@ def test_two_hash_seeds_give_the_same_rules() -> None:
     outputs = [subprocess.check_output([sys.executable, "-c", code], env=env) for env in environments]
     assert outputs[0] == outputs[1]
     assert outputs[0].count(b"MergeRule") > 40
+
+
+@pytest.mark.parametrize("found", [None, "ab", {"ab": 3}, 5])
+def test_a_pre_tokenizer_that_returns_no_pieces_is_refused(found):
+    with pytest.raises(InvalidArgumentError, match="pre_tokenizer"):
+        BpeTrainer(1, pre_tokenizer=lambda text: found).train(["ab"])
+
+
+@pytest.mark.parametrize("word", [None, b"ab", ["a", "b"]])
+def test_a_word_to_cut_is_a_str(word):
+    with pytest.raises(InvalidArgumentError, match="word"):
+        BpeTrainer(1).train_words({"ab": 1}, alphabet="characters").tokenize_word(word)

@@ -171,6 +171,15 @@ def changes(symbols):
     return symbols
 
 
+class Unspeakable(BaseException):
+    def __str__(self):
+        raise SystemExit
+
+
+def raises_its_own(symbols):
+    raise Unspeakable
+
+
 @pytest.mark.parametrize(
     ("function", "state", "words"),
     [
@@ -184,7 +193,10 @@ def changes(symbols):
         (changes, "wrong", "make a list of it first"),
         (lambda: 1, "wrong", "called as double(symbols)"),
         (lambda symbols: {}, "wrong", "A list is expected, not a dict"),
+        (lambda symbols: dict.fromkeys(symbols).values(), "wrong", "A list is expected, not a dict_values"),
+        (lambda symbols: 10**5000, "wrong", "it cannot be shown"),
         (lambda symbols: exit(), "wrong", "SystemExit"),
+        (raises_its_own, "wrong", "It raised Unspeakable\n"),
         (lambda symbols: (lambda f: f(f))(lambda f: f(f)), "wrong", "RecursionError"),
     ],
 )

@@ -304,3 +304,29 @@ def test_a_notebook_gets_html_and_equal_text_and_the_answer_only_in_a_working_co
             "sure": None,
         }
         assert metadata == ({"tokenlab": entry} if extra else {})
+
+
+class Nameless(str):
+    def __str__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("task_id", [10**5000, Nameless("03-te"), [[10**5000]], "03-\ud800"], ids=range(4))
+def test_no_id_is_odd_enough_to_raise(task_id, capsys):
+    for function in (check, check_function, hint, reveal):
+        function(task_id)
+    assert capsys.readouterr().out.encode()
+
+
+def test_a_question_needs_the_table_of_its_own_chapter_alone(monkeypatch):
+    from tokenlab.course import model
+
+    real = model.chapters
+    monkeypatch.setattr(model, "chapters", lambda number="": real(number) if number else 1 / 0)
+    assert find("03-te").id == "03-te"
+
+
+@pytest.mark.parametrize("rung", [1.0, True, 10**5000, None], ids=range(4))
+def test_a_rung_that_is_none_is_told_how_many_there_are(rung, capsys):
+    hint("03-te", rung)
+    assert capsys.readouterr().out.startswith("There are 3 hints")

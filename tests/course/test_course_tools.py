@@ -84,6 +84,31 @@ def test_the_journal_holds_each_distinct_answer_once_and_in_order(monkeypatch, t
     ]
 
 
+@pytest.mark.parametrize("damage", [b"\xff\n", b'{"id": "03-te"', b"\0"])
+def test_a_damaged_journal_is_continued_on_a_line_of_its_own(monkeypatch, tmp_path, capsys, damage):
+    journal = tmp_path / "journal.jsonl"
+    journal.write_bytes(damage)
+    monkeypatch.setenv(workbook.VARIABLE, str(tmp_path))
+    check("03-te", [260])
+    check("03-te", [260])
+    assert capsys.readouterr().out.startswith("Right.")
+    damaged, line, end = journal.read_bytes().split(b"\n")
+    assert (damaged, end) == (damage.rstrip(b"\n"), b"")
+    assert json.loads(line)["state"] == "right"
+
+
+@pytest.mark.parametrize("damage", ["{broken", "[]", "\udcff", None])
+def test_a_damaged_record_of_copies_stops_nobody(source, tmp_path, damage):
+    target = tmp_path / "workbook"
+    prepare(source, target)
+    record = target / ".copied.json"
+    record.unlink()
+    if damage is not None:
+        record.write_bytes(damage.encode("utf-8", "surrogateescape"))
+    (target / "03_one.ipynb").write_text("mine", "utf-8")
+    assert [line.partition(":")[0] for line in prepare(source, target)] == ["03_one.ipynb"]
+
+
 def test_without_a_working_copy_there_is_no_journal(monkeypatch, tmp_path, capsys):
     monkeypatch.delenv(workbook.VARIABLE, raising=False)
     monkeypatch.chdir(tmp_path)

@@ -68,9 +68,10 @@ class TokenizerLayout:
         >>> TokenizerLayout(0).byte_token_id(0xFF)
         257
         """
-        if check_count("byte", byte) >= BYTE_TOKEN_COUNT:
+        checked = check_count("byte", byte)
+        if checked >= BYTE_TOKEN_COUNT:
             raise unexpected("byte", "an int from 0 to 255", byte)
-        return FIRST_BYTE_TOKEN_ID + byte
+        return FIRST_BYTE_TOKEN_ID + checked
 
     def merge_token_id(self, rank: int) -> int:
         """Return the content ID of a merge rank, counted from 0.
@@ -82,6 +83,7 @@ class TokenizerLayout:
         >>> TokenizerLayout(1).merge_token_id(0)
         258
         """
-        if check_count("rank", rank) >= self.merge_count:
-            raise UnknownRankError(rank=rank, merge_count=self.merge_count)
-        return FIRST_MERGE_TOKEN_ID + rank
+        checked = check_count("rank", rank)
+        if checked >= self.merge_count:
+            raise UnknownRankError(rank=checked, merge_count=self.merge_count)
+        return FIRST_MERGE_TOKEN_ID + checked

@@ -21,7 +21,7 @@ from tokenlab.bpe.layout import (
 )
 from tokenlab.bpe.merging import MergeTable, Pair
 from tokenlab.bpe.training import BYTE_SYMBOLS, BpeTraining, MergeRule, append_symbol
-from tokenlab.checks import Bytes, check_token_ids, decode_text, encode_text, unexpected
+from tokenlab.checks import Bytes, check_token_ids, decode_text, encode_text, iterate, unexpected
 from tokenlab.errors import (
     ControlTokenInContentError,
     DocumentTooShortError,
@@ -151,14 +151,16 @@ class BpeTokenizer:
         >>> BpeTokenizer.from_merge_pairs([(97, 98), (256, 256)]).encode_content(b"ababab")
         [259, 258]
         """
-        if isinstance(pairs, str | Bytes | Mapping) or not isinstance(pairs, Iterable):
-            raise unexpected("pairs", "a sequence of (left, right) training IDs", pairs)
+        expected = "a sequence of (left, right) training IDs"
+        if isinstance(pairs, str | Bytes | Mapping):
+            raise unexpected("pairs", expected, pairs)
+        table = iterate(pairs, "pairs", expected)
         if isinstance(pairs, Sized):
             TokenizerLayout(len(pairs))
         symbols, size = list(BYTE_SYMBOLS), 0
         first_ranks: dict[Pair, int] = {}
         rules = []
-        for rank, given in enumerate(pairs):
+        for rank, given in enumerate(table):
             ids = check_token_ids(given)
             if len(ids) != 2:
                 raise unexpected(f"rule {rank}", "a (left, right) pair of training IDs", given)
@@ -359,12 +361,17 @@ def trace_report(tokenizer: BpeTokenizer, cases: Mapping[str, bytes]) -> str:
         cases: the bytes of each named case; a name is one line without white space at its ends.
 
     Raises:
-        InvalidArgumentError: a name that would break the lines of the block, or content that is no bytes.
+        InvalidArgumentError: a name that would break the lines of the block, content that is no bytes, or
+            something that is no tokenizer or no mapping.
 
     >>> report = trace_report(BpeTokenizer.from_merge_pairs([(101, 32)]), {"bee": b"bee "})
     >>> print(report.splitlines()[5])
     APPLIED case=bee ranks=0
     """
+    if not isinstance(tokenizer, BpeTokenizer):
+        raise unexpected("tokenizer", "a BpeTokenizer", tokenizer)
+    if not isinstance(cases, Mapping):
+        raise unexpected("cases", "a mapping from name to bytes", cases)
     layout = tokenizer.layout
     lines = [
         "TRACE apply-bpe-tokenizer-v1 BEGIN",

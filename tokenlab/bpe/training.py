@@ -22,7 +22,15 @@ from operator import add
 from typing import Any, Generic, Literal, TypeVar
 
 from tokenlab.bpe.merging import MergeTable, Pair, replace_pair
-from tokenlab.checks import check_count, check_documents, decode_text, encode_text, unexpected
+from tokenlab.checks import (
+    check_count,
+    check_documents,
+    check_text,
+    decode_text,
+    encode_text,
+    iterate,
+    unexpected,
+)
 from tokenlab.errors import TokenBytesLimitError, TooManySymbolsError
 
 BYTE_SYMBOLS = tuple(bytes([byte]) for byte in range(256))
@@ -75,7 +83,8 @@ class BpeTraining:
         """Cut a word into the tokens of a training over characters; a character it never saw is unknown.
 
         Raises:
-            InvalidArgumentError: a training over bytes, which knows every word (see `BpeTokenizer`).
+            InvalidArgumentError: a training over bytes, which knows every word (see `BpeTokenizer`), or a
+                word that is no str.
 
         >>> counts = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
         >>> training = BpeTrainer(3).train_words(counts, alphabet="characters")
@@ -87,7 +96,8 @@ class BpeTraining:
         id_of = {character: token_id for token_id, character in enumerate(self.alphabet)}
         tokens = [*self.alphabet, *(rule.token_bytes.decode() for rule in self.merges), unknown_token]
         table = MergeTable({rule.pair: (rule.rank, rule.token_id) for rule in self.merges})
-        return [tokens[token_id] for token_id in table.merge(id_of.get(character, -1) for character in word)]
+        ids = (id_of.get(character, -1) for character in check_text(word, "word"))
+        return [tokens[token_id] for token_id in table.merge(ids)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +166,11 @@ class BpeTrainer:
         if self.pre_tokenizer is not None:
             pieces: Counter[str] = Counter()
             for document in check_documents(documents):
-                pieces.update(self.pre_tokenizer(decode_text(document_bytes(document))))
+                found = self.pre_tokenizer(decode_text(document_bytes(document)))
+                expected = "a function that returns an iterable of pieces"
+                if isinstance(found, str | Mapping):  # its letters, or its values, would be counted
+                    raise unexpected("pre_tokenizer", expected, found)
+                pieces.update(iterate(found, "pre_tokenizer", expected))
             return self.train_words(pieces)
         contents = [document_bytes(document) for document in check_documents(documents)]
         symbols = list(BYTE_SYMBOLS)

@@ -159,8 +159,10 @@ def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[
     wanted = exercise.reference(*arguments)
     (state, value), prints = call(function, arguments, wanted)
     value, agrees = value if state == "returned" else (value, False)
-    (again, second), _ = call(function, arguments, value)
-    shown = limited(exercise.show, (value,), SECONDS)[1]
+    (again, second), _ = call(function, arguments, value) if state == "returned" else ((state, None), "")
+    can_be_shown, shown = limited(exercise.show, (value,), SECONDS)
+    if can_be_shown != "returned":
+        shown = f"(of type {type(value).__name__}, and it cannot be shown)"
     asked = f"    {name}({', '.join(map(exercise.show, arguments))})"
     seen = re.sub(" at 0x[0-9A-Fa-f]+", "", str(shown))[:300]  # an address is another one tomorrow
     got = f"\n    got     {seen}" if state == "returned" else ""
@@ -174,14 +176,14 @@ def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[
         lines.append("It returned None: is there a return?")
     elif hasattr(type(value), "__next__"):
         lines.append("It returned something that is still to be run (does it use yield?): return a list.")
+    elif not agrees and not isinstance(comparable(value), type(comparable(wanted))):
+        lines.append(f"A {type(wanted).__name__} is expected, not a {type(value).__name__}.")
     elif again == "returned" and not second[1]:
         lines.append(
             "Called again with the same input, it answers differently: does it remember earlier calls?"
         )
     elif agrees:
         lines.append("Called alone, it answers rightly: does it remember earlier calls?")
-    elif not isinstance(comparable(value), type(comparable(wanted))):
-        lines.append(f"A {type(wanted).__name__} is expected, not a {type(value).__name__}.")
     if prints:
         lines.append("It printed:\n\n" + "\n".join("    " + line for line in prints.splitlines()[:10]))
     return "\n\n".join([*lines, f'Look again, or ask for a hint: `hint("{exercise.id}")`.'])
@@ -189,14 +191,15 @@ def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[
 
 def _where(function: Callable[..., Any], error: BaseException) -> str:
     """Say what was raised, at the learner's own line."""
-    text = f"It raised {type(error).__name__}: {str(error)[:200]}"
+    said, words = limited(str, (error,), SECONDS)
+    text = f"It raised {type(error).__name__}" + (f": {words[:200]}" if said == "returned" else "")
     code = getattr(inspect.unwrap(function), "__code__", None)
     frames = traceback.extract_tb(error.__traceback__)
     mine = [frame for frame in frames if code is not None and frame.filename == code.co_filename]
     if mine and mine[-1].lineno:
         source = linecache.getline(mine[-1].filename, mine[-1].lineno).strip()
         text += f"\n\n    line {mine[-1].lineno} of your cell: {source}"
-    if isinstance(error, TypeError | AttributeError) and any(t in str(error) for t in ("'tuple'", "'bytes'")):
+    if isinstance(error, TypeError | AttributeError) and any(t in text for t in ("'tuple'", "'bytes'")):
         text += "\n\nThe input cannot be changed in place: make a list of it first, with list(...)."
     return text
 

@@ -12,7 +12,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tokenlab.course.limits import limited
@@ -137,7 +137,7 @@ def text_of(text: Text, task: Exercise | Question, variant: int = 0) -> str:
 
 def hint_for(task: Exercise | Question, rung: int = 1) -> Message:
     last = len(task.hints)
-    if rung not in range(1, last + 1):
+    if type(rung) is not int or not 1 <= rung <= last:
         return Message(f'There are {last} hints: `hint("{task.id}", 1)` to `hint("{task.id}", {last})`.')
     more = f'\n\nOne step further: `hint("{task.id}", {rung + 1})`.' if rung < last else ""
     return Message(f"Hint {rung} of {last}. {text_of(task.hints[rung - 1], task)}{more}")
@@ -161,13 +161,18 @@ def _source(function: Any) -> str:
 
 def respond(task_id: object, feedback: Callable[[Any], Message], sure: bool | None = None) -> None:
     """Display the feedback on a task, whatever happens; in a working copy, keep the answer in its journal."""
+    fact = None
     try:
-        message = feedback(find(task_id))
+        task = find(task_id)
+        message = feedback(task)
+        fact = keep(task.id, message, sure)
     except UnknownTask as error:
         message = Message(str(error))
     except Exception:  # an object made to disturb: never the learner's notebook
         message = Message("I cannot read this. Looking at it failed.", "unreadable")
-    metadata = {"tokenlab": fact} if (fact := keep(str(task_id), message, sure)) else None
+    metadata = {"tokenlab": fact} if fact else None
+    # Half of a surrogate pair, as a function may print one, can be neither displayed nor saved.
+    message = replace(message, text=message.text.encode("utf-8", "backslashreplace").decode())
     ipython = sys.modules.get("IPython")
     if ipython is not None and ipython.get_ipython() is not None:
         from IPython.display import display

@@ -52,7 +52,9 @@ def limited(function: Callable[..., Any], arguments: tuple[Any, ...], seconds: f
     def guarded() -> Outcome:
         try:
             return "returned", function(*arguments)
-        except (Exception, SystemExit) as error:
+        except (OutOfTime, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # SystemExit, or one of the learner's own
             return "raised", error
 
     try:

@@ -177,8 +177,8 @@ def find(task_id: object) -> Exercise | Question:
             'The first argument is the question\'s ID, in quotes: check("03-space-a", prediction).'
         )
     task_id = task_id[:100]
-    for known in (chapters(task_id.partition("-")[0]), chapters()):
-        tasks = {task.id: task for chapter in known for task in chapter.tasks}
+    for number in (task_id.partition("-")[0], ""):
+        tasks = {task.id: task for chapter in chapters(number) for task in chapter.tasks}
         if task_id in tasks:
             return tasks[task_id]
     near = difflib.get_close_matches(task_id, tasks, n=1, cutoff=0)

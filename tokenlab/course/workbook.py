@@ -31,13 +31,14 @@ def prepare(target: Path, fresh: Iterable[str] = (), source: Path = NOTEBOOKS) -
     """
     target.mkdir(parents=True, exist_ok=True)
     record = target / ".copied.json"
-    copied: dict[str, str] = json.loads(record.read_text("utf-8")) if record.exists() else {}
+    copied = _read_record(record)
     notebooks = sorted(source.glob("*.ipynb"))
     wanted = set(fresh)
     for name in wanted - {key for notebook in notebooks for key in _names(notebook)}:
-        raise LookupError(f"there is no chapter {name!r} in {source.name}/")
+        there = ", ".join(map(_number, notebooks))
+        raise LookupError(f"there is no chapter {name!r} in {source.name}/ (there: {there})")
     for notebook in notebooks:
-        copy, version = target / notebook.name, hashlib.sha256(notebook.read_bytes()).hexdigest()
+        copy, version = target / notebook.name, _version(notebook)
         if copy.exists() and wanted & _names(notebook):
             old = _dated(copy)
             copy.rename(old)
@@ -45,12 +46,25 @@ def prepare(target: Path, fresh: Iterable[str] = (), source: Path = NOTEBOOKS) -
         if not copy.exists():
             shutil.copyfile(notebook, copy)
             copied[copy.name] = version
-        elif copied.get(copy.name) != version:
+        elif version not in (copied.get(copy.name), _version(copy)):
             renew = f"renew it with --fresh {_number(notebook)}"
             yield f"{copy.name}: has changed in the course since you copied it ({renew})"
     scratch = record.with_suffix(".new")
     scratch.write_text(json.dumps(copied, indent=1, sort_keys=True), "utf-8")
     os.replace(scratch, record)
+
+
+def _read_record(record: Path) -> dict[str, str]:
+    """Return which version of each notebook was copied; nothing where the record is missing or damaged."""
+    try:
+        copied = json.loads(record.read_bytes())
+    except (FileNotFoundError, ValueError, RecursionError):
+        return {}
+    return copied if isinstance(copied, dict) else {}
+
+
+def _version(notebook: Path) -> str:
+    return hashlib.sha256(notebook.read_bytes()).hexdigest()
 
 
 def _number(notebook: Path) -> str:
@@ -80,12 +94,13 @@ def keep(task_id: str, message: Message, sure: bool | None = None) -> dict[str, 
         "state": message.state,
         "answer": message.answer,
         "misconceptions": list(message.reasons),
-        "sure": sure,
+        "sure": sure if isinstance(sure, bool) else None,
     }
-    line = json.dumps(entry, ensure_ascii=False)
+    line = json.dumps(entry, ensure_ascii=False).encode()
     journal = Path(folder) / "journal.jsonl"
     with contextlib.suppress(OSError):  # a full disk or a folder that is gone disturbs no lesson
-        if not journal.exists() or line not in journal.read_text("utf-8").splitlines():
-            with journal.open("a", encoding="utf-8", newline="\n") as file:
-                file.write(line + "\n")
+        kept = journal.read_bytes() if journal.exists() else b""  # bytes: a damaged journal is no text
+        if line not in kept.splitlines():
+            with journal.open("ab") as file:
+                file.write(line + b"\n" if kept[-1:] in (b"", b"\n") else b"\n" + line + b"\n")
     return entry
