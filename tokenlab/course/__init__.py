@@ -1,7 +1,9 @@
 """Predict, then check: the machinery of the course, and how to write a chapter for it (every chapter).
 
 In a notebook: `from tokenlab.course import check, check_function, hint, reveal`. Each displays its feedback
-and returns None; none of them raises.
+and returns None; none of them raises. For the learner there are `progress()`, `lost()`, `glossary()`,
+`recall("05")` and `mystery(3)` besides; for the teacher, the words of `python -m tokenlab course`. Wherever an
+ID is asked for, "03-te@2" is the question "03-te", asked of the input 2 of its pool.
 
 **A chapter is two files**: `notebooks/<number>_<name>.ipynb` and its table
 `tokenlab/course/chapters/ch<number>_<name>.py`, which defines `CHAPTER` (`tokenlab.course.model.Chapter`).
@@ -50,5 +52,17 @@ pytest tests/course -k 03` tries those of one chapter.
 
 from tokenlab.course.exercises import check_function
 from tokenlab.course.feedback import check, hint, reveal
+from tokenlab.course.learner import glossary, lost, progress, recall
+from tokenlab.course.mystery import mystery
 
-__all__ = ["check", "check_function", "hint", "reveal"]
+__all__ = [
+    "check",
+    "check_function",
+    "glossary",
+    "hint",
+    "lost",
+    "mystery",
+    "progress",
+    "recall",
+    "reveal",
+]

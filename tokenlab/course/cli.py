@@ -1,4 +1,4 @@
-"""`python -m tokenlab course`: the key, the notebooks run again, the learner's copies."""
+"""`python -m tokenlab course`: the key, a class's hand-ins, the notebooks run again, the learner's copies."""
 
 from __future__ import annotations
 
@@ -6,21 +6,52 @@ import argparse
 import sys
 from pathlib import Path
 
-from tokenlab.course import key, notebooks, workbook
-from tokenlab.course.model import chapters
+from tokenlab.course import grading, handins, key, notebooks, teaching, workbook
+from tokenlab.course.model import Chapter, chapters
+
+
+def _chosen(name: str | None) -> list[Chapter]:
+    chosen = [c for c in chapters() if name in (None, c.number, c.notebook)]
+    if not chosen:
+        raise LookupError(f"no chapter {name!r} (there: {', '.join(c.number for c in chapters())})")
+    return chosen
+
+
+def _show(parts: list[key.Section], page: Path | None) -> int:
+    if page:
+        page.write_text(key.to_page(parts), "utf-8", newline="\n")
+    else:
+        sys.stdout.write(key.to_text(parts))
+    return 0
 
 
 def _key(options: argparse.Namespace) -> int:
-    chosen = [c for c in chapters() if options.chapter in (None, c.number, c.notebook)]
-    if not chosen:
-        raise LookupError(
-            f"no chapter {options.chapter!r} (there: {', '.join(c.number for c in chapters())})"
-        )
-    parts = list(key.sections(chosen))
-    if options.html:
-        options.html.write_text(key.to_page(parts), "utf-8", newline="\n")
-    else:
-        sys.stdout.write(key.to_text(parts))
+    return _show(list(key.sections(_chosen(options.chapter))), options.html)
+
+
+def _teach(options: argparse.Namespace) -> int:
+    return _show([part for c in _chosen(options.chapter) for part in teaching.sheet(c)], options.html)
+
+
+def _blank(options: argparse.Namespace) -> int:
+    for path in teaching.hand_out(options.path, options.variant):
+        print(path.name)
+    return 0
+
+
+def _tally(options: argparse.Namespace) -> int:
+    print(grading.tally(handins.read_folder(options.folder)))
+    return 0
+
+
+def _grade(options: argparse.Namespace) -> int:
+    hand_ins = handins.read_folder(options.folder)
+    if options.execute:
+        grading.run_exercises(hand_ins)
+    print(f"{grading.result(hand_ins)}\n\n{grading.summary(hand_ins)}")
+    for path, text in ((options.csv, grading.to_csv), (options.html, grading.to_page)):
+        if path:
+            path.write_text(text(hand_ins), "utf-8", newline="\n")
     return 0
 
 
@@ -46,6 +77,27 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("chapter", nargs="?", help="a chapter's number, such as 03; all of them otherwise")
     command.add_argument("--html", type=Path, metavar="FILE", help="write one HTML page")
     command.set_defaults(run=_key)
+    command = commands.add_parser("teach", help="a chapter's sheet for the teacher")
+    command.add_argument("chapter", help="a chapter's number, such as 03")
+    command.add_argument("--html", type=Path, metavar="FILE", help="write one HTML page")
+    command.set_defaults(run=_teach)
+    command = commands.add_parser("blank", help="copies of the notebooks to hand out")
+    command.add_argument("path", type=Path, metavar="OUT", help="the folder to write them to")
+    command.add_argument(
+        "--variant", type=int, default=0, metavar="N", help="ask of other inputs; neighbouring N differ"
+    )
+    command.set_defaults(run=_blank)
+    command = commands.add_parser("tally", help="first answers by misconception, for a vote in class")
+    command.add_argument("folder", type=Path, help="the notebooks that were handed in")
+    command.set_defaults(run=_tally)
+    command = commands.add_parser("grade", help="a table learner by question; runs nobody's code")
+    command.add_argument("folder", type=Path, help="the notebooks that were handed in")
+    command.add_argument("--csv", type=Path, metavar="FILE", help="write the table")
+    command.add_argument("--html", type=Path, metavar="FILE", help="write the table and the first answers")
+    command.add_argument(
+        "--run", action="store_true", dest="execute", help="run the exercises, each in a limited process"
+    )
+    command.set_defaults(run=_grade)
     command = commands.add_parser("run", help="run the committed notebooks again and normalise them")
     command.add_argument(
         "names", nargs="*", metavar="NAME", help="a chapter's number or a notebook; all otherwise"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tokenlab.course.limits import limited
-from tokenlab.course.model import Exercise, Question, Text, UnknownTask, find
+from tokenlab.course.model import Exercise, Question, Text, UnknownTask, chapter_of, find, link
 from tokenlab.course.reading import KINDS, Unreadable, is_blank, name_character
 from tokenlab.course.workbook import keep
 
@@ -25,6 +25,7 @@ _COLOURS = {
     "wrong": "#b45309",
     "": "#5b7083",
 }  # each at least 3 : 1 on white and on black
+_LINK = re.compile(r"\[([^\[\]]+)\]\((\w+\.ipynb(?:#[\w=-]+)?)\)")
 _LOOK_ALIKE = dict(
     zip("асеорхуіјѕԁһАВСЕНІЈКМОРЅТХаοΟΑΒΕΗΙΚΜΝΡΤΧ", "aceopxyijsdhABCEHIJKMOPSTXaoOABEHIKMNPTX", strict=True)
 )
@@ -58,7 +59,9 @@ def _block_to_html(block: str) -> str:
     if block.startswith("    "):
         lines = html.escape(block.replace("\n    ", "\n")[4:])
         return f'<pre style="margin: 0.5em 0; white-space: pre-wrap; font-family: monospace">{lines}</pre>'
-    first, separator, rest = re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(block)).partition(".")
+    marked = re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(block))
+    marked = _LINK.sub(r'<a href="\2">\1</a>', marked)
+    first, separator, rest = marked.partition(".")
     if block.startswith(
         ("Right.", "Not quite.", "Not answered yet.", "I cannot read this.", "Not yet.", "Not tried yet.")
     ):
@@ -135,6 +138,18 @@ def text_of(text: Text, task: Exercise | Question, variant: int = 0) -> str:
     return text if isinstance(text, str) else text(task.pool[variant] if isinstance(task, Question) else None)
 
 
+def _when_sure(question: Question, message: Message) -> Message:
+    """Add to a wrong answer what somebody needs who was sure of it."""
+    taught = ", ".join(link(chapter_of(question), cell) for cell in question.cells)
+    blocks = [
+        "You were sure. What one is sure of and has to change is remembered best, so take a minute here.",
+        f"A question back: {text_of(question.hints[0], question)}",
+        text_of(question.hints[1], question),
+        f"It is taught here: {taught}. Predict once more before you look.",
+    ]
+    return replace(message, text="\n\n".join([message.text, *blocks]))
+
+
 def hint_for(task: Exercise | Question, rung: int = 1) -> Message:
     last = len(task.hints)
     if type(rung) is not int or not 1 <= rung <= last:
@@ -183,11 +198,15 @@ def respond(task_id: object, feedback: Callable[[Any], Message], sure: bool | No
 
 
 def check(question_id: str, prediction: object = ..., *, sure: bool | None = None) -> None:
-    """Compare a prediction with what the library computes, and say what follows from it."""
+    """Compare a prediction with what the library computes, and say what follows from it.
+
+    With `sure=True` a wrong prediction gets the longest explanation: that is when it is remembered best.
+    """
 
     def feedback(task: Exercise | Question) -> Message:
         if isinstance(task, Question):
-            return judge(task, prediction)
+            message = judge(task, prediction)
+            return _when_sure(task, message) if sure and message.state == "wrong" else message
         return Message(
             f'"{task.id}" is an exercise: `check_function("{task.id}", {task.call.partition("(")[0]})`.'
         )

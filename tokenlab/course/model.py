@@ -9,9 +9,10 @@ import difflib
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
+from zlib import crc32
 
 from tokenlab.course.reading import KINDS
 
@@ -171,15 +172,59 @@ class UnknownTask(LookupError):
 
 
 def find(task_id: object) -> Exercise | Question:
-    """Return the question or exercise with this ID; UnknownTask where there is none."""
+    """Return the question or exercise with this ID; UnknownTask where there is none.
+
+    "03-te@2" is the question "03-te", asked of the input 2 of its pool.
+    """
     if not isinstance(task_id, str):
         raise UnknownTask(
             'The first argument is the question\'s ID, in quotes: check("03-space-a", prediction).'
         )
-    task_id = task_id[:100]
+    task_id, _, variant = task_id[:100].partition("@")
     for number in (task_id.partition("-")[0], ""):
         tasks = {task.id: task for chapter in chapters(number) for task in chapter.tasks}
         if task_id in tasks:
-            return tasks[task_id]
+            return _asked_of(tasks[task_id], variant)
     near = difflib.get_close_matches(task_id, tasks, n=1, cutoff=0)
     raise UnknownTask(f'There is no question "{task_id}". ' + (f'Did you mean "{near[0]}"?' if near else ""))
+
+
+def _asked_of(task: Exercise | Question, variant: str) -> Exercise | Question:
+    if not variant:
+        return task
+    size = len(task.pool) if isinstance(task, Question) else 1
+    if variant not in map(str, range(size)):
+        raise UnknownTask(f'"{task.id}" has the variants 0 to {size - 1}; there is no "@{variant}".')
+    return at_variant(task, int(variant))
+
+
+def at_variant(task: Exercise | Question, variant: int) -> Exercise | Question:
+    """Return a question as it is asked of another input of its pool, under an ID that says so.
+
+    >>> at_variant(find("03-te"), 1).id
+    '03-te@1'
+    """
+    if isinstance(task, Exercise) or not variant:
+        return task
+    return replace(task, id=f"{task.id}@{variant}", pool=task.pool[variant:] + task.pool[:variant])
+
+
+def draw(question: Question, seed: int) -> int:
+    """Choose an input of a question's pool; 0 gives the one in the notebook, and neighbouring seeds differ.
+
+    >>> [draw(find("03-te"), seed) for seed in range(3)] == [0, 0, 0]
+    False
+    """
+    size = len(question.pool)
+    return seed * (1 + crc32(question.id.encode()) % (size - 1)) % size if size > 1 else 0
+
+
+def link(chapter: Chapter, cell: str) -> str:
+    """Write a link to a cell ("id", or "02:id" for one of another chapter), as messages show it."""
+    number, _, cell_id = cell.rpartition(":")
+    home = chapters(number)[0] if number else chapter
+    return f"[chapter {home.number}, {cell_id}]({home.notebook}.ipynb#cell-id={cell_id})"
+
+
+def chapter_of(task: Exercise | Question) -> Chapter:
+    return chapters(task.id.partition("-")[0])[0]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tokenlab.course.workbook import NOTEBOOKS, VARIABLE
+from tokenlab.course.workbook import ASKS, NOTEBOOKS, VARIABLE
 
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -67,15 +67,27 @@ def execute(notebook: Any) -> Any:
     return normalise(notebook)
 
 
+def for_nbgrader(source: str) -> dict[str, Any]:
+    """Return the metadata (nbgrader's schema 3) of a cell that asks something; nothing for other cells.
+
+    It is a cell to be answered and to be graded: nbgrader leaves in it what the learner wrote.
+    """
+    asked = ASKS.search(source)
+    if not asked:
+        return {}
+    marks = {"grade": True, "grade_id": asked[1].partition("@")[0], "locked": False, "points": 1}
+    return {"nbgrader": marks | {"schema_version": 3, "solution": True, "task": False}}
+
+
 def normalise(notebook: Any) -> Any:
     """Drop what depends on the machine, the moment or the editor: kernel details, timings, display
-    metadata."""
+    metadata; and mark the cells that ask something for nbgrader."""
     notebook.metadata = type(notebook)({"kernelspec": _KERNEL, "language_info": {"name": "python"}})
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
-        cell.metadata = type(notebook)(
-            {key: cell.metadata[key] for key in sorted(cell.metadata) if key == "tags"}
-        )
+        kept = {key: cell.metadata[key] for key in cell.metadata if key == "tags"}
+        marks = for_nbgrader(cell.source) if cell.cell_type == "code" else {}
+        cell.metadata = type(notebook)(marks | kept)
         for output in cell.get("outputs", ()):
             if "metadata" in output:
                 output.metadata = type(notebook)()

@@ -11,8 +11,10 @@ import datetime
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "TOKENLAB_WORKBOOK"
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+ASKS = re.compile(r"""\bcheck(?:_function)?\(\s*["']([^"']+)["']""")
 
 
 def prepare(target: Path, fresh: Iterable[str] = (), source: Path = NOTEBOOKS) -> Iterator[str]:
@@ -104,3 +107,36 @@ def keep(task_id: str, message: Message, sure: bool | None = None) -> dict[str, 
             with journal.open("ab") as file:
                 file.write(line + b"\n" if kept[-1:] in (b"", b"\n") else b"\n" + line + b"\n")
     return entry
+
+
+def journal() -> list[dict[str, Any]] | None:
+    """Return the answers kept so far, in order; None outside a working copy."""
+    folder = os.environ.get(VARIABLE)
+    if not folder:
+        return None
+    path = Path(folder) / "journal.jsonl"
+    try:
+        return list(entries(path.read_text("utf-8", errors="replace")))
+    except OSError:
+        return []
+
+
+def entries(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the entries of a journal, without the lines that are none."""
+    for line in text.splitlines():
+        with contextlib.suppress(ValueError, RecursionError):
+            entry = json.loads(line) if len(line) <= 20_000 else None
+            if isinstance(entry, dict) and isinstance(entry.get("id"), str):
+                yield entry
+
+
+@cache
+def asking_cells(notebook: str) -> dict[str, str]:
+    """Return the ID of the cell that asks each task of a committed notebook, by the task's ID."""
+    path = NOTEBOOKS / f"{notebook}.ipynb"
+    cells = json.loads(path.read_text("utf-8"))["cells"] if path.exists() else []
+    found = {}
+    for cell in cells:
+        if cell["cell_type"] == "code" and (asked := ASKS.search("".join(cell["source"]))):
+            found[asked[1]] = cell["id"]
+    return found

@@ -1,0 +1,148 @@
+"""What a learner can ask for at any time: how far am I, where to go back, what a word means, what was that?
+
+Each function returns a message, which a notebook shows when the call is a cell's last line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from zlib import crc32
+
+from tokenlab.course.feedback import Message, judge, respond, text_of
+from tokenlab.course.model import (
+    Exercise,
+    Question,
+    UnknownTask,
+    at_variant,
+    chapter_of,
+    chapters,
+    draw,
+    find,
+    link,
+)
+from tokenlab.course.reading import KINDS
+from tokenlab.course.workbook import asking_cells, journal
+
+_NO_JOURNAL = (
+    "There is no journal here, so I cannot know: answers are kept in the copies that `run.py lab` opens."
+)
+
+
+def _done() -> tuple[set[str], list[str]]:
+    """Return the tasks answered rightly, and all tasks answered, in order."""
+    kept = [(e["id"].partition("@")[0], e.get("state")) for e in journal() or ()]
+    return {task for task, state in kept if state == "right"}, [task for task, _ in kept]
+
+
+def _where(task: Exercise | Question) -> str:
+    chapter = chapter_of(task)
+    return link(chapter, asking_cells(chapter.notebook).get(task.id, "title"))
+
+
+def progress() -> Message:
+    """Say what is done, what is open, and which cell comes next.
+
+    Returns:
+        A message; outside a working copy it says that nothing is kept there.
+    """
+    if journal() is None:
+        return Message(_NO_JOURNAL)
+    done, answered = _done()
+    rows, coming = [], []
+    for chapter in chapters():
+        tasks = [task.id for task in chapter.tasks]
+        still = [task for task in tasks if task not in done]
+        coming += still
+        if len(still) == len(tasks) and not set(tasks) & set(answered):
+            continue
+        open_ = f"  open: {', '.join(still)}" if still else "  all done"
+        rows.append(f"    {chapter.number:<3}  {len(tasks) - len(still)} of {len(tasks)}{open_}")
+    begun = "Your chapters so far:\n\n" + "\n".join(rows) if rows else "You have not answered anything yet."
+    # Next is the first open task after the last one done, so that nobody is sent back to the start.
+    order = [task.id for chapter in chapters() for task in chapter.tasks]
+    last = max((order.index(task) for task in done if task in order), default=-1)
+    following = [task for task in coming if order.index(task) > last] or coming
+    onward = (
+        f"Next: {_where(find(following[0]))}, `{following[0]}`." if following else "You have done it all."
+    )
+    return Message(f"{begun}\n\n{onward}")
+
+
+def lost(task_id: str = "") -> Message:
+    """Say which cells to go back to for a question, and show a smaller case.
+
+    Args:
+        task_id: a question's or exercise's ID; where none is given, the last one that was tried in vain.
+    """
+    done, answered = _done()
+    tried = [task for task in answered if task not in done]
+    if not task_id and not tried:
+        return Message('Which question is it? Put its ID in quotes: `lost("03-space-a")`.')
+    try:
+        task = find(task_id or tried[-1])
+    except UnknownTask as error:
+        return Message(str(error))
+    chapter = chapter_of(task)
+    cells = ", ".join(link(chapter, cell) for cell in task.cells)
+    return Message(
+        f"`{task.id}`: go back to {cells}, and read on from there.\n\n{text_of(task.hints[1], task)}\n\n"
+        f"Then try again: {_where(task)}."
+    )
+
+
+def glossary(word: str = "") -> Message:
+    """Explain the course's terms, each with the cell that introduces it.
+
+    Args:
+        word: only terms that hold it, in any case; all terms where it is empty.
+
+    >>> print(glossary("operands first"))
+    `operands first`: Each rule's two pieces are bytes, or made by rules of lower rank. \
+[chapter 03, operands-first](03_rank_ordered_encoding.ipynb#cell-id=operands-first)
+    """
+    terms = [
+        (c.term, c.definition, link(chapter, c.cell)) for chapter in chapters() for c in chapter.concepts
+    ]
+    chosen = [t for t in sorted(terms, key=lambda t: t[0].casefold()) if word.casefold() in t[0].casefold()]
+    text = "\n\n".join(f"`{term}`: {definition} {where}" for term, definition, where in chosen)
+    return Message(text or f'No term of the course holds "{word}".')
+
+
+def recalled(number: str) -> list[Question]:
+    """Draw two questions for the head of a chapter: one of the chapter before it, one of those before that.
+
+    Both are asked of another input than in their own chapter; each chapter has its own two, always the same.
+    """
+    known = [chapter for chapter in chapters() if chapter.questions]
+    at = next((i for i, chapter in enumerate(known) if chapter.number == number), 0)
+    found = []
+    for group in (known[max(0, at - 1) : at], known[: max(0, at - 1)]):
+        fit = [q for c in group for q in c.questions if q.recall and len(q.pool) > 1 and q.accepts is None]
+        fit.sort(key=lambda question: crc32(f"{number} {question.id}".encode()))
+        found += fit[:1]
+    return [q for f in found if isinstance(q := at_variant(f, draw(f, 1)), Question)]
+
+
+def recall(number: str, *predictions: object) -> None:
+    """Ask again what earlier chapters have taught, and check the predictions that are given.
+
+    Args:
+        number: the chapter at whose head the questions stand, such as "05".
+        predictions: one for each question, in order; `...` for one not answered yet.
+    """
+    questions = recalled(number)
+    if not questions:
+        print(f"There is nothing to recall before chapter {number}.")
+    given: Sequence[object] = [*predictions, ..., ...]
+    for question, prediction in zip(questions, given, strict=False):
+        respond(question.id, lambda task, value=prediction: _asked_again(task, value))  # type: ignore[misc]
+
+
+def _asked_again(task: Exercise | Question, value: object) -> Message:
+    assert isinstance(task, Question)
+    message, chapter = judge(task, value), chapter_of(task)
+    asked = f"Recall, `{task.id}`: {task.ask()}\n\nIt was taught here: {link(chapter, task.cells[0])}."
+    if message.state == "blank":
+        return Message(f"{asked} Type {KINDS[task.kind].how}.", "blank")
+    return replace(message, text=f"{asked}\n\n{message.text}")
