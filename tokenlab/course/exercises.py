@@ -177,7 +177,8 @@ def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[
     elif hasattr(type(value), "__next__"):
         lines.append("It returned something that is still to be run (does it use yield?): return a list.")
     elif not agrees and not isinstance(comparable(value), type(comparable(wanted))):
-        lines.append(f"A {type(wanted).__name__} is expected, not a {type(value).__name__}.")
+        said = f"{_a(wanted)} is expected, not {_a(value)}."
+        lines.append(f"A{said[1:]}")
     elif again == "returned" and not second[1]:
         lines.append(
             "Called again with the same input, it answers differently: does it remember earlier calls?"
@@ -187,6 +188,12 @@ def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[
     if prints:
         lines.append("It printed:\n\n" + "\n".join("    " + line for line in prints.splitlines()[:10]))
     return "\n\n".join([*lines, f'Look again, or ask for a hint: `hint("{exercise.id}")`.'])
+
+
+def _a(value: object) -> str:
+    """Name the type of a value, with its article."""
+    name = type(value).__name__
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
 def _where(function: Callable[..., Any], error: BaseException) -> str:

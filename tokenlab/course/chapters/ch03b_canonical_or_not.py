@@ -159,7 +159,7 @@ REENCODE = Question(
         f"from single bytes:\n\n{trace(decode(ids).decode())}\n\nAs IDs: {as_list(encode(decode(ids)))}, which is another list than {as_list(ids)}."
     ),
     consequence=lambda ids, got: (
-        f"{compare_ids(decode(ids), got)} What would the encoder of chapter 03 make of these bytes, rank by rank?"
+        f"{compare_ids(decode(ids), got)} What would the encoder of chapter 03 make of `{decode(ids).hex(' ')}`, rank by rank?"
     ),
     hints=(
         "Can bytes remember which list they came from?",
@@ -427,6 +427,14 @@ def _wrong_two_bytes(data: bytes, pieces: Sequence[bytes]) -> int:
     return count_ways(data, tuple(piece for piece in pieces if len(piece) < 3))
 
 
+def _wrong_starts_anew(data: bytes, pieces: Sequence[bytes]) -> int:
+    """Counts one list up to a byte that no piece holds, where there is none."""
+    ways = [1]
+    for end in range(1, len(data) + 1):
+        ways.append(sum(ways[end - len(piece)] for piece in pieces if data[:end].endswith(piece)) or 1)
+    return ways[-1]
+
+
 def _wrong_one(data: bytes, pieces: Sequence[bytes]) -> int:
     """Counts one list only."""
     return 1
@@ -437,7 +445,7 @@ COUNT = Exercise(
     prompt="Count the lists of pieces that join to the given bytes.",
     call="count_ways(data, pieces)",
     reference=count_ways,
-    alphabet=tuple(b"ab"),
+    alphabet=tuple(b"abc"),  # no piece holds a c, so some data have no list
     arguments=lambda symbols: (bytes(symbols), PIECES),
     wrong=(
         _wrong_every_cut,
@@ -445,6 +453,7 @@ COUNT = Exercise(
         _wrong_one_merge,
         _wrong_empty,
         _wrong_two_bytes,
+        _wrong_starts_anew,
         _wrong_one,
     ),
     hints=(
@@ -514,7 +523,7 @@ BEAT = Question(
         ),
     ),
     why=lambda table: (
-        f"On `{shortest_wasteful(table)}` the encoder gives {len(encode(shortest_wasteful(table)))} IDs:\n\n{trace(shortest_wasteful(table))}\n\n"
+        f"On `{shortest_wasteful(table)}`, for one, the encoder gives {len(encode(shortest_wasteful(table)))} IDs:\n\n{trace(shortest_wasteful(table))}\n\n"
         f"{fewest_tokens(shortest_wasteful(table).encode())} would do: the merge in the middle has the lowest rank, and it takes from both its neighbours the byte that they need. "
         "Lowest rank first is a rule about order, and it never promised the fewest tokens."
     ),

@@ -74,6 +74,11 @@ SHIFT = Question(
             lambda v: (ord(v[0]) + 2, v[1] + 2, 259 + v[2]),
         ),
         Misconception(
+            "training-id-kept",
+            "take the training ID for an ID as it stands",
+            lambda v: (ord(v[0]) + 2, v[1], 258 + v[2]),
+        ),
+        Misconception(
             "bytes-not-shifted",
             "move the merged pieces up, and let the bytes keep their own values",
             lambda v: (ord(v[0]), v[1] + 2, 258 + v[2]),
@@ -119,7 +124,7 @@ EMPTY_CONTENT = Question(
     consequence=lambda text, ids: compare_ids(text.encode(), ids),
     hints=(
         "How many bytes does the text have?",
-        "A smaller case there is none; a larger one is `x`, a single byte of value 120, whose content is `[122]`.",
+        "There is no smaller case. A larger one is `x`, a single byte of value 120, whose content is `[122]`.",
         "Content holds an ID for each byte, fewer after merging, and nothing else.",
     ),
     concepts=("content",),
@@ -157,7 +162,7 @@ EMPTY_DOCUMENT = Question(
     consequence=_read_document,
     hints=(
         "What does a document have that content does not?",
-        "A smaller case there is none; a larger one is `x`, whose document is `[0, 122, 1]`.",
+        "There is no smaller case. A larger one is `x`, whose document is `[0, 122, 1]`.",
         "Write BOS, then the content that you have just predicted, then EOS.",
     ),
     concepts=("document", "control token"),
@@ -333,7 +338,7 @@ PAIRS = Question(
     consequence=lambda texts, number: (
         "Then some ID would be predicted across the border of a document, or from nothing at all."
         if number > pairs_inside(texts)
-        else "Then some ID is never predicted. Does the model learn how a document begins, and when to stop?"
+        else "Then some ID is never predicted. Does the model learn how each document begins, and when to stop, even after a short one?"
     ),
     hints=(
         "Which IDs of a document are predicted, and which one is not?",
