@@ -284,8 +284,8 @@ class TokenizerJsonError(TokenLabError):
 class LostInConversionWarning(TokenLabWarning):
     """Something of a tokenizer has no place in the file that it was written to.
 
-    Attributes `component` (what cannot say itself there), `loss` (what will differ) and `example` (a text that
-    shows it, None where none was found) are set where the conversion knows them.
+    Attributes `component` (what cannot say itself there), `loss` (what will differ) and `example` (a text
+    that shows it, None where none was found) are set where the conversion knows them.
     """
 
     component: str
