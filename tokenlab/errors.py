@@ -131,7 +131,8 @@ class UnknownTokenIdError(TokenLabError):
     """An ID that the vocabulary does not hold."""
 
     message = (
-        "position {position}: token ID {token_id} is not in the vocabulary (expected an ID below {vocabulary_size})"
+        "position {position}: token ID {token_id} is not in the vocabulary "
+        "(expected an ID below {vocabulary_size})"
     )
     position: int
     token_id: int
@@ -191,7 +192,8 @@ class LoneSurrogateError(TokenLabError):
     """Text with half of a UTF-16 pair, which UTF-8 cannot hold."""
 
     message = (
-        "character {position}: U+{code_point:04X} is a lone surrogate, which is no character and has no UTF-8 form"
+        "character {position}: U+{code_point:04X} is a lone surrogate, "
+        "which is no character and has no UTF-8 form"
     )
     position: int
     code_point: int
@@ -207,7 +209,9 @@ class TruncationError(TokenLabError):
 class UnknownCharacterError(TokenLabError):
     """A character that neither the vocabulary nor an unknown token can stand for."""
 
-    message = "{piece!r}, character {position}: {character!r} is not in the vocabulary, and there is no {missing}"
+    message = (
+        "{piece!r}, character {position}: {character!r} is not in the vocabulary, and there is no {missing}"
+    )
     position: int
     character: str
     piece: str
@@ -281,6 +285,7 @@ class TokenizerJsonError(TokenLabError):
     expected: str
     found: str
 
+
 class LostInConversionWarning(TokenLabWarning):
     """Something of a tokenizer has no place in the file that it was written to.
 
@@ -292,7 +297,9 @@ class LostInConversionWarning(TokenLabWarning):
     loss: str
     example: str | None
 
-    def __init__(self, detail: str = "", *, component: str = "", loss: str = "", example: str | None = None) -> None:
+    def __init__(
+        self, detail: str = "", *, component: str = "", loss: str = "", example: str | None = None
+    ) -> None:
         self.component, self.loss, self.example = component, loss, example
         shown = f", for example for the text {example!r}" if example is not None else ""
         super().__init__(detail or f"{component}: {loss}{shown}")
@@ -403,7 +410,9 @@ class EmptyVocabularyError(TokenLabError):
 class NoSegmentationError(TokenLabError):
     """A text that no sequence of pieces makes, where unknown characters have probability zero."""
 
-    message = "character {position}: no piece leads on from {character!r}, and unknown characters have no price"
+    message = (
+        "character {position}: no piece leads on from {character!r}, and unknown characters have no price"
+    )
     position: int
     character: str
 
@@ -483,8 +492,8 @@ class UntraceableTextError(TokenLabError):
     """A control token of which nobody can say whether the template or the data wrote it."""
 
     message = (
-        "character {position}: {token!r} in the rendered text holds characters that the template computed from data "
-        "in a way that cannot be followed (or from a number), so nobody can say who wrote it"
+        "character {position}: {token!r} in the rendered text holds characters that the template computed "
+        "from data in a way that cannot be followed (or from a number), so nobody can say who wrote it"
     )
     position: int
     token: str
@@ -493,7 +502,10 @@ class UntraceableTextError(TokenLabError):
 class ControlTokenInTextError(TokenLabError):
     """A tokenizer whose model makes a control token out of ordinary characters."""
 
-    message = "token ID {token_id} ({token!r}) is a control token, and this tokenizer's model makes it from plain text"
+    message = (
+        "token ID {token_id} ({token!r}) is a control token, "
+        "and this tokenizer's model makes it from plain text"
+    )
     token_id: int
     token: str
 
@@ -503,15 +515,17 @@ class DoubledBosWarning(TokenLabWarning):
 
     def __init__(self, token_id: int) -> None:
         self.token_id = token_id
-        super().__init__(f"two BOS (ID {token_id}) begin the text: the template writes one, the tokenizer inserts one")
+        super().__init__(
+            f"two BOS (ID {token_id}) begin the text: the template writes one, the tokenizer inserts one"
+        )
 
 
 class VocabularySizeError(TokenLabError):
     """A vocabulary size that a text cannot be trained to."""
 
     message = (
-        "vocabulary_size: this text gives from {fewest} (its characters) to {most} pieces (with what occurs twice); "
-        "found {vocabulary_size}"
+        "vocabulary_size: this text gives from {fewest} (its characters) to {most} pieces "
+        "(with what occurs twice); found {vocabulary_size}"
     )
     vocabulary_size: int
     fewest: int
