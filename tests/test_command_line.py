@@ -11,7 +11,7 @@ from tokenlab import Tokenizer
 VECTORS = Path(__file__).parent / "vectors"
 BYTES = VECTORS / "mtok/byte-level-bpe/tokenizer.mtok"
 UNIGRAM = VECTORS / "mtok/unigram/tokenizer.json"
-COMMANDS = ("inspect", "convert", "encode", "decode", "train", "trace", "compare")
+COMMANDS = ("inspect", "convert", "encode", "decode", "train", "trace", "check", "compare")
 # No locale, and a hostile encoding for the standard streams.
 SURROUNDINGS = {"PYTHONIOENCODING": "latin-1", "PYTHONHASHSEED": "0", "SYSTEMROOT": r"C:\Windows"}
 

@@ -14,6 +14,7 @@ COMMANDS = {
     "decode": ("tokenlab.commands", "token IDs to text"),
     "train": ("tokenlab.commands", "train byte-level BPE on text files"),
     "trace": ("tokenlab.commands", "show every stage of encoding a text"),
+    "check": ("tokenlab.commands", "try the validation list on a tokenizer"),
     "compare": ("tokenlab.commands", "encode the same texts with two tokenizers"),
 }
 

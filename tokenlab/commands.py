@@ -1,4 +1,4 @@
-"""The commands on tokenizer files: inspect, convert, encode, decode, train, trace, compare.
+"""The commands on tokenizer files: inspect, convert, encode, decode, train, trace, check, compare.
 
 Thin: it parses words, calls the library and prints. Text is UTF-8 on every platform; errors and warnings are
 one line each on the standard error; `-` is the standard input or output.
@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -44,13 +45,20 @@ def _text(data: bytes) -> str:
 
 def _load(path: str, options: argparse.Namespace) -> tuple[bytes, Tokenizer]:
     data = _data(path)
-    given = {name: getattr(options, name, None) for name in ("rule", "pattern", "algorithm")}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = _given(options)
     if given and not legacy_pipeline.recognises(data):
         found = f"{path}, which is none"
         raise InvalidArgumentError(name=f"--{next(iter(given))}", expected="a legacy .txt file", found=found)
-    folder = None if path == "-" else Path(path).parent
-    return data, Tokenizer.from_bytes(data, folder=folder, **given)
+    return data, Tokenizer.from_bytes(data, folder=_folder(path), **given)
+
+
+def _given(options: argparse.Namespace) -> dict[str, str]:
+    given = {name: getattr(options, name, None) for name in ("rule", "pattern", "algorithm")}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _folder(path: str) -> Path | None:
+    return None if path == "-" else Path(path).parent
 
 
 def _texts(options: argparse.Namespace) -> list[str]:
@@ -223,6 +231,18 @@ def _compare(options: argparse.Namespace) -> Iterator[str]:
             yield f"  {path}: {len(row)} tokens: {' '.join(map(repr, row.tokens))}"
 
 
+def _check(options: argparse.Namespace) -> Iterator[str]:
+    from tokenlab import validation  # the course corpus, and processes: nothing that other commands need
+
+    data, tokenizer = _load(options.file, options)
+    remake = partial(Tokenizer.from_bytes, data, folder=_folder(options.file), **_given(options))
+    findings = validation.validate(tokenizer, remake, seed=options.seed)
+    yield from validation.as_text(findings)
+    failed = sum(finding.verdict == "fail" for finding in findings)
+    yield f"{failed} of {len(findings)} checks failed" if failed else "nothing failed"
+    options.differs = bool(failed)
+
+
 # --- Words
 
 
@@ -309,6 +329,16 @@ def _parser() -> argparse.ArgumentParser:
     add_texts(command)
     add_legacy(command)
     command = add(
+        "check",
+        _check,
+        "try the validation list on a tokenizer; exit code 1 where a check fails",
+        "tokenizer.json",
+        "tokenizer.mtok --seed 7",
+    )
+    command.add_argument("file", metavar="FILE")
+    command.add_argument("--seed", type=int, default=0, help="of the random texts; default: 0")
+    add_legacy(command)
+    command = add(
         "compare",
         _compare,
         "encode the same texts with two tokenizers; exit code 1 where IDs differ",
@@ -329,7 +359,7 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Run one command; return its exit code: 0 done, 1 failed (in compare: different), 2 not understood."""
+    """Run one command; return its exit code: 0 done, 1 failed (compare, check: differs), 2 not understood."""
     for stream, how in ((sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors=how, newline="\n")
