@@ -1,4 +1,4 @@
-"""Writing files as a whole or not at all (chapter 7)."""
+"""Writing files as a whole or not at all (chapter 7), and the generated parts of a text file."""
 
 from __future__ import annotations
 
@@ -26,3 +26,23 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def write_between_markers(path: str | os.PathLike[str], name: str, text: str) -> None:
+    """Replace what stands between `<!-- name -->` and `<!-- /name -->` in a text file.
+
+    Args:
+        path: the file, in UTF-8.
+        name: the word in the two comments; each stands in the file once.
+        text: what the file shows there from now on.
+
+    Raises:
+        ValueError: where the two comments are not there, in this order.
+        OSError: where the file cannot be read or written.
+    """
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    before, found, rest = Path(path).read_text("utf-8").partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"{os.fspath(path)}: expected {begin} and, below it, {end}")
+    write_whole(path, f"{before}{begin}\n\n{text}\n\n{end}{after}".encode())

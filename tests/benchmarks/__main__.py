@@ -7,7 +7,8 @@ from pathlib import Path
 
 os.environ.setdefault("RAYON_NUM_THREADS", "1")  # read once, when a peer is imported
 
-from tests.benchmarks.harness import Row, table, write_between_markers
+from tests.benchmarks.harness import Row, table
+from tokenlab.files import write_between_markers
 
 FOLDER = Path(__file__).parent
 AREAS = sorted(path.stem.removeprefix("bench_") for path in FOLDER.glob("bench_*.py"))
@@ -27,7 +28,7 @@ def main() -> None:
             rows.append(row)
     print("\n" + table(rows))
     if arguments.write:
-        write_between_markers(arguments.write, table(rows))
+        write_between_markers(arguments.write, "benchmark", table(rows))
 
 
 main()

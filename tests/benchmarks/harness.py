@@ -20,8 +20,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-BEGIN, END = "<!-- benchmark -->", "<!-- /benchmark -->"
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -156,12 +154,3 @@ def table(rows: list[Row]) -> str:
         for row in rows
     ]
     return "\n".join(lines)
-
-
-def write_between_markers(path: Path, text: str) -> None:
-    """Replace what stands between the two marker comments of a file."""
-    before, _, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    _, marker, after = rest.partition(END)
-    if not marker:
-        raise ValueError(f"{path.name} has no {BEGIN} … {END}")
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8", newline="\n")

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tokenlab.course import grading, handins, key, notebooks, teaching, workbook
+from tokenlab.course import contents, grading, handins, key, notebooks, teaching, workbook
 from tokenlab.course.model import Chapter, chapters
 
 
@@ -63,6 +63,14 @@ def _run(options: argparse.Namespace) -> int:
     return int(options.check and changed > 0)
 
 
+def _chapters(options: argparse.Namespace) -> int:
+    if options.write:
+        contents.write(options.write)
+    else:
+        print(contents.to_markdown())
+    return 0
+
+
 def _workbook(options: argparse.Namespace) -> int:
     for line in workbook.prepare(options.path, options.fresh):
         print(line)
@@ -106,6 +114,11 @@ def parser() -> argparse.ArgumentParser:
         "--check", action="store_true", help="write nothing; exit code 1 where something would change"
     )
     command.set_defaults(run=_run)
+    command = commands.add_parser("chapters", help="the table of contents")
+    command.add_argument(
+        "--write", type=Path, metavar="FILE", help="put it between the chapters markers of a file"
+    )
+    command.set_defaults(run=_chapters)
     command = commands.add_parser("workbook", help="make or renew a learner's copies of the notebooks")
     command.add_argument("path", type=Path)
     command.add_argument(
