@@ -3,10 +3,13 @@
 
     python3 run.py lab  [--fresh 03] [options of jupyter lab]
     python3 run.py test [options of pytest]
+    python3 run.py wheels FOLDER
 
 Each command makes the environment `.venv` when it is missing or out of date: the locked packages of
 requirements.txt, then this project itself. `lab` opens a working copy of the notebooks in `workbook/`, which
-is never overwritten; `--fresh 03` renews chapter 03 and keeps the old copy under a dated name.
+is never overwritten; `--fresh 03` renews chapter 03 and keeps the old copy under a dated name. `wheels`
+fetches the locked packages for machines like this one; with PIP_NO_INDEX=1 and PIP_FIND_LINKS=FOLDER set
+the other two need no network.
 """
 
 import hashlib
@@ -109,14 +112,26 @@ def test(options):
     become("-m", "pytest", *options)
 
 
+def wheels(options):
+    """Fetch the locked packages as wheels into a folder, for rooms without a network."""
+    if len(options) != 1 or options[0].startswith("-"):
+        sys.exit("run.py: wheels needs a folder, such as: wheels ../wheels")
+    folder = Path(options[0]).resolve()
+    fetch = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--only-binary", ":all:"]
+    run(*fetch, "--require-hashes", "-r", HERE / "requirements.txt", "--dest", folder)
+    print(f"In a room without a network, set PIP_NO_INDEX=1 and PIP_FIND_LINKS={folder}, then: run.py lab")
+
+
 def main():
-    commands = {"lab": lab, "test": test}
+    commands = {"lab": lab, "test": test, "wheels": wheels}
     words = sys.argv[1:]
     if words[:1] and words[0] in ("-h", "--help", "help"):
         print(__doc__)
         return
     if not words or words[0] not in commands:
-        sys.exit(__doc__ + "\nrun.py: expected lab or test" + (", found " + words[0] if words else ""))
+        sys.exit(
+            __doc__ + "\nrun.py: expected lab, test or wheels" + (", found " + words[0] if words else "")
+        )
     try:
         commands[words[0]](words[1:])
     except KeyboardInterrupt:

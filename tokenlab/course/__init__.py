@@ -2,8 +2,8 @@
 
 In a notebook: `from tokenlab.course import check, check_function, hint, reveal`. Each displays its feedback
 and returns None; none of them raises. For the learner there are `progress()`, `lost()`, `glossary()`,
-`recall("05")` and `mystery(3)` besides; for the teacher, the words of `python -m tokenlab course`. Wherever an
-ID is asked for, "03-te@2" is the question "03-te", asked of the input 2 of its pool.
+`recall("05")` and `mystery(3)` besides; for the teacher, the words of `python -m tokenlab course`. Wherever
+an ID is asked for, "03-te@2" is the question "03-te", asked of the input 2 of its pool.
 
 **A chapter is two files**: `notebooks/<number>_<name>.ipynb` and its table
 `tokenlab/course/chapters/ch<number>_<name>.py`, which defines `CHAPTER` (`tokenlab.course.model.Chapter`).

@@ -12,7 +12,7 @@ import json
 import tokenize
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ def _learner(path: Path) -> str:
     if len(path.parts) > 1:
         return path.parts[0]
     names = [path.stem.replace(chapter.notebook, "") for chapter in chapters()]
-    return min(names, key=len).strip(" _-.()") or path.stem
+    return min(names, key=len).strip(" _-.") or path.stem
 
 
 def _from_journal(folder: Path) -> list[Answer]:
@@ -89,7 +89,8 @@ def _from_journal(folder: Path) -> list[Answer]:
     if not path.is_file() or path.stat().st_size > LONGEST_FILE:
         return []
     kept = entries(path.read_text("utf-8", errors="replace"))
-    return [answer for entry in kept if (answer := _recorded(entry)) is not None]
+    answers = (_recorded(entry) for entry in kept)
+    return [replace(answer, computed=False) for answer in answers if answer is not None]
 
 
 def _recorded(entry: Mapping[str, Any]) -> Answer | None:

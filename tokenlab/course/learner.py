@@ -5,6 +5,7 @@ Each function returns a message, which a notebook shows when the call is a cell'
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from zlib import crc32
@@ -114,13 +115,14 @@ def recalled(number: str) -> list[Question]:
 
     Both are asked of another input than in their own chapter; each chapter has its own two, always the same.
     """
-    known = [chapter for chapter in chapters() if chapter.questions]
-    at = next((i for i, chapter in enumerate(known) if chapter.number == number), 0)
+    earlier: list[list[Question]] = []
+    for chapter in itertools.takewhile(lambda chapter: chapter.number != number, chapters()):
+        fit = [q for q in chapter.questions if q.recall and len(q.pool) > 1 and q.accepts is None]
+        earlier += [fit] if fit else []
     found = []
-    for group in (known[max(0, at - 1) : at], known[: max(0, at - 1)]):
-        fit = [q for c in group for q in c.questions if q.recall and len(q.pool) > 1 and q.accepts is None]
-        fit.sort(key=lambda question: crc32(f"{number} {question.id}".encode()))
-        found += fit[:1]
+    for group in (earlier[-1:], earlier[:-1]):
+        questions = itertools.chain.from_iterable(group)
+        found += sorted(questions, key=lambda q: crc32(f"{number} {q.id}".encode()))[:1]
     return [q for f in found if isinstance(q := at_variant(f, draw(f, 1)), Question)]
 
 
