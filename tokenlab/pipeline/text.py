@@ -19,6 +19,7 @@ WHITE_SPACE = (
 )
 """Unicode's White_Space; `str.isspace` and `str.strip` count U+001C to U+001F as well."""
 
+_ASCII_OR_NOT = re.compile(r"[\x00-\x7F]+|[^\x00-\x7F]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -92,7 +93,16 @@ class CharacterTable(dict[int, str]):
         text = aligned.text.translate(self)
         if text == aligned.text:
             return aligned
-        if aligned.text.isascii() and len(text) == len(aligned.text):  # no ASCII character becomes several
+        runs: list[tuple[int, int, bool]] = []  # start, end, whether each character stays one
+        for found in _ASCII_OR_NOT.finditer(aligned.text):
+            same = len(found[0].translate(self)) == len(found[0])
+            if not found[0].isascii():  # no ASCII character becomes several
+                same = same and all(len(self[ord(character)]) == 1 for character in found[0])
+            runs.append((*found.span(), same))
+        if all(same for _, _, same in runs):
             return AlignedText(text, aligned.starts, aligned.ends, aligned.origin)
-        lengths = map(len, map(self.__getitem__, map(ord, aligned.text)))
-        return aligned.take(text, list(chain.from_iterable(map(repeat, range(len(aligned.text)), lengths))))
+        sources: list[int] = []
+        for start, end, same in runs:
+            lengths = repeat(1) if same else map(len, map(self.__getitem__, map(ord, aligned.text[start:end])))
+            sources += chain.from_iterable(map(repeat, range(start, end), lengths))
+        return aligned.take(text, sources)
