@@ -122,7 +122,7 @@ def offsets_map(
             Box(x, top + 94, cell, 36, glyph(normalized[place]), fill=GREY, border=3 if changed else 1)
         )
         shapes.append(Line(x + cell / 2, top + 93, left + cell * (start + end) / 2, top + 46, arrow=True))
-    shapes.append(Label(left, top + 144, "thick frame: changed or put in by the normaliser", 12, color=MUTED))
+    shapes.append(Label(left, top + 144, "thick frame: changed or put in", 12, color=MUTED))
     shapes.append(Label(MARGIN, top + 172, "tokens: number, text, [start:end] in the original", bold=True))
     spelt = [f"[{start}:{end}]" if start < end else "none" for start, end in offsets]
     shapes += _boxes(

@@ -101,14 +101,15 @@ def _number(value: float) -> str:
     return f"{value:g}"
 
 
-def staircase(text: str, costs: Costs) -> str:
-    """Write the dynamic programme of a text place by place."""
+def staircase(text: str, costs: Costs, unknown: bool = False) -> str:
+    """Write the dynamic programme of a text place by place; edges of unknown characters only if asked for."""
     lines = ["    place 0: 0"]
     for cell in Unigram.from_costs(costs, UNKNOWN_COST).table(text)[1:]:
         ways = ", ".join(
             f"{edge.piece} from {edge.start}: {_number(-through + edge.log_probability)} + "
             f"{_number(-edge.log_probability)} = {_number(-through)}"
             for edge, through in cell.candidates
+            if edge.known or unknown
         )
         best = cell.best.piece if cell.best else "nothing"
         lines.append(f"    place {cell.position}: {ways}; {best} stays")
@@ -339,7 +340,7 @@ UNKNOWN = Question(
             lambda text: price(text) + 2 * UNKNOWN_COST,
         ),
     ),
-    why=lambda text: f"Place by place:\n\n{staircase(text, CITY)}",
+    why=lambda text: f"Place by place:\n\n{staircase(text, CITY, unknown=True)}",
     consequence=lambda text, answer: (
         "For so little one cannot cross all the characters."
         if answer < price(text)

@@ -60,7 +60,7 @@ EXPECTED = Question(
     id="05b-expected",
     kind="number",
     prompt='How often is the piece "ab" expected in {input}?',
-    pool=("abab", "ababab", "aab"),
+    pool=("ababab", "abab", "abaab"),
     show=lambda text: f'"{text}" (a 0.6, b 0.25, ab 0.05)',
     right=expected,
     misconceptions=(
@@ -73,6 +73,11 @@ EXPECTED = Question(
             "every-place", "count every place where the piece can stand", lambda text: text.count("ab")
         ),
         Misconception("equal-shares", "give every path the same share", _equal_shares),
+        Misconception(
+            "one-place",
+            "find the share at one place, and forget the other places",
+            lambda text: expected("ab"),
+        ),
     ),
     tolerance=0.001,
     why=_why_expected,
@@ -375,7 +380,7 @@ def _beat_consequence(_: object, text: str) -> str:
     if unknown := sorted(set(text) - set("".join(_trained()[0].log_probabilities))):
         return f"U+{ord(unknown[0]):04X} is in neither vocabulary: stay with the characters of the training text."
     unigram, bpe = _lengths(text)
-    return f"Unigram cuts this text into {unigram} tokens, BPE into {bpe}."
+    return f"Unigram cuts this text into {unigram} token{'s' * (unigram != 1)}, BPE into {bpe}."
 
 
 BEAT = Question(

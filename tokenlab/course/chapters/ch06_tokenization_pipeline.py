@@ -510,7 +510,7 @@ def _wrong_empty(word: str, pieces: Sequence[str]) -> list[str]:
 WRITE = Exercise(
     id="06-write-wordpiece",
     prompt="Write WordPiece for one word.",
-    call="wordpiece(word, pieces)",
+    call="wordpiece_of(word, pieces)",
     reference=wordpiece,
     alphabet=tuple("abc"),
     arguments=lambda symbols: ("".join(symbols), PIECES),

@@ -40,6 +40,10 @@ def _in_code(text: str) -> str:
     return f"`{text}`"
 
 
+def _times(number: int) -> str:
+    return ("nowhere", "once", "twice")[number] if number < 3 else f"{number} times"
+
+
 # Added tokens first.
 
 
@@ -107,8 +111,8 @@ PASSES = Question(
         ),
     ),
     why=lambda text: (
-        f"First pass, in the text as written: `<s>` is found {text.count('<s>')} times; `<S>` is another string. "
-        f"Second pass, in small letters: `yesterday` is found {text.lower().count('yesterday')} times. "
+        f"First pass, in the text as written: `<s>` is found {_times(text.count('<s>'))}; `<S>` is another string. "
+        f"Second pass, in small letters: `yesterday` is found {_times(text.lower().count('yesterday'))}. "
         "In that pass nobody looks for `<s>` any more."
     ),
     consequence=lambda text, got: (
@@ -140,7 +144,7 @@ FORGE = Question(
     ),
     why=lambda text: (
         f"`<s>` is special, so it is read as ordinary characters. `yesterday` is added, but not special: it is still found, "
-        f"{text.count('yesterday')} time(s)."
+        f"{_times(text.count('yesterday'))}."
     ),
     consequence=lambda text, got: (
         "A reader who types a control token would then forge it."
@@ -387,7 +391,7 @@ def _wrong_bytes(text: str, table: tuple[tuple[str, str], ...]) -> list[tuple[st
 WRITE = Exercise(
     id="06b-rewrite",
     prompt="Write a normaliser that remembers where each character came from.",
-    call="rewrite(text, table)",
+    call="rewrite_text(text, table)",
     reference=rewrite,
     alphabet=("a", "ﬁ", "¡", "½"),
     arguments=lambda symbols: ("".join(symbols), TABLE),
