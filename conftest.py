@@ -22,6 +22,9 @@ os.environ.update(
     RAYON_NUM_THREADS="1",
     TOKENIZERS_PARALLELISM="false",
 )
+# Programs, not tests: looking for doctests would run them.
+collect_ignore = ["run.py", "tests/vectors", "tests/benchmarks", "tests/screenshots.py"]
+
 for name in ("MPLBACKEND", "PYTHONWARNINGS", "TOKENLAB_WORKBOOK"):
     os.environ.pop(name, None)
 
