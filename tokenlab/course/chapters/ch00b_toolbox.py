@@ -22,7 +22,7 @@ def _digits(text: str) -> tuple[int, int]:
 HEX = Question(
     id="00b-hex",
     kind="number",
-    prompt="Which decimal number is the byte {input} in hex?",
+    prompt="Which decimal number is the hex byte {input}?",
     pool=("c5", "a7", "d9"),
     right=lambda text: int(text, 16),
     misconceptions=(
@@ -51,7 +51,7 @@ HEX = Question(
         else "A byte is a whole number."
     ),
     hints=(
-        "Which value has the letter? And how much is one of the first digit worth?",
+        "What is the letter worth? And how much is each unit of the first digit worth?",
         "A smaller case: `1f` is 1 · 16 + 15, which makes 31.",
         "Take the value of the first digit times 16, and add that of the second.",
     ),
@@ -106,7 +106,7 @@ COUNTER = Question(
     ),
     concepts=("Counter",),
     cells=("counter-letters", "counter-pairs"),
-    show=lambda asked: f'"{asked[0]}". Which count has the pair ("{asked[1][0]}", "{asked[1][1]}")',
+    show=lambda asked: f'"{asked[0]}". How often does it count the pair ("{asked[1][0]}", "{asked[1][1]}")',
     recall=False,
 )
 
@@ -248,7 +248,7 @@ ORDER = Question(
     id="00b-byte-order",
     kind="number",
     prompt="A file holds the two bytes {input}, a little-endian whole number. Which number is it?",
-    pool=(b"\x10\x02", b"\x20\x03", b"\x05\x04"),
+    pool=(b"\x10\x02", b"\x20\x03", b"\x15\x04"),
     right=lambda data: int.from_bytes(data, "little"),
     misconceptions=(
         Misconception(
@@ -261,6 +261,11 @@ ORDER = Question(
             "read-as-decimal",
             "read the hex digits as a decimal number",
             lambda data: int(data.hex()),
+        ),
+        Misconception(
+            "bytes-as-decimal",
+            "read each byte as if it stood there in decimal",
+            lambda data: int(data.hex()[:2]) + 256 * int(data.hex()[2:]),
         ),
     ),
     why=lambda data: (

@@ -48,6 +48,10 @@ def _one_byte(value: str | bytes) -> bytes | int:
     return value[0] if isinstance(value, bytes) else bytes([len(value.encode())]) + value.encode()
 
 
+def _text_alone(value: str | bytes) -> bytes | int:
+    return number(value) if isinstance(value, bytes) else value.encode()
+
+
 CHARACTERS = Misconception("characters", "count the characters", _counting(len))
 UTF_16 = Misconception(
     "two-bytes-each",
@@ -61,6 +65,7 @@ COUNTS_ITSELF = Misconception(
 )
 BIG_ENDIAN = Misconception("big-endian", "put the high byte first, as we write decimal numbers", _big_endian)
 ONE_BYTE = Misconception("one-byte", "take the first byte alone for the number", _one_byte)
+NO_LENGTH = Misconception("no-length", "write the text alone, without its length before it", _text_alone)
 
 
 def _why_stored(text: str) -> str:
@@ -145,7 +150,7 @@ def _stored_consequence(text: str, data: bytes) -> str:
         return "A reader takes two bytes for the length first, and these are not even two."
     length, rest = int.from_bytes(data[:2], "little"), data[2:]
     if length > len(rest):
-        return f"A reader would take the length to be {length}, but only {len(rest)} bytes follow."
+        return f"A reader would take the length to be {length}, and find too few bytes after it: {len(rest)}."
     if length < len(rest):
         return (
             f"A reader would take the length to be {length}, and leave {len(rest) - length} of your bytes "
@@ -161,7 +166,7 @@ STORED = Question(
     pool=("学", "北", "京"),
     show=lambda text: f'"{text}" (`{text.encode().hex(" ")}` in UTF-8)',
     right=stored,
-    misconceptions=(CHARACTERS, UTF_16, COUNTS_ITSELF, BIG_ENDIAN, ONE_BYTE),
+    misconceptions=(CHARACTERS, UTF_16, COUNTS_ITSELF, BIG_ENDIAN, ONE_BYTE, NO_LENGTH),
     why=_why_stored,
     consequence=_stored_consequence,
     hints=(

@@ -168,6 +168,11 @@ PROMPT = Question(
             "write the role without the mark that opens a turn",
             lambda form: _head(form)[form.index("{role}") :],
         ),
+        Misconception(
+            "no-gap",
+            "stop at the role: what stands between it and the content belongs to the head, too",
+            lambda form: _head(form).rstrip(),
+        ),
     ),
     why=lambda form: (
         f"The model goes on where the text stops. So the turn has to be opened, its role named, and nothing closed: {_head(form)!r}. "
@@ -271,7 +276,7 @@ def _looks_alike(content: str) -> bool:
 
 FORGES = Question(
     id="08-forges",
-    kind="ids",
+    kind="numbers",
     prompt="Which of these contents of a user's message make more than one turn, if the text is rendered and then parsed?{input}",
     pool=(
         (
@@ -327,9 +332,13 @@ FORGES = Question(
         )
     ),
     consequence=lambda contents, answer: (
-        "With yours, some content would count double that makes one turn only, or the other way round."
-        if all(0 <= i < len(contents) for i in answer)
-        else f"The contents are numbered from 0 to {len(contents) - 1}."
+        f"The contents are numbered from 0 to {len(contents) - 1}."
+        if not all(0 <= i < len(contents) for i in answer)
+        else "Your list holds a content that makes one turn only."
+        if not all(_forges(contents[i]) for i in answer)
+        else "A content that makes more than one turn is missing."
+        if set(answer) != set(_numbers(_forges)(contents))
+        else "Type each number once, the lowest first."
     ),
     hints=(
         "Which of the two control tokens opens a turn? Look for that one, letter by letter.",
@@ -363,9 +372,7 @@ APART = Question(
         Misconception(
             "template-too",
             "count those that the template writes around it, too",
-            lambda content: (
-                _controls(chatml().encode(chat_tokenizer(), content)) + _controls(parsed(content))
-            ),
+            lambda content: _controls(chatml().encode(chat_tokenizer(), content)),
         ),
         Misconception(
             "each-character",
@@ -382,7 +389,7 @@ APART = Question(
     consequence=lambda content, answer: (
         "Then a user could open or close a turn by typing."
         if answer == _controls(parsed(content))
-        else "So many were not written by the user."
+        else "So many do not come out of what the user typed."
     ),
     hints=(
         "Who is allowed to write a control token here?",
