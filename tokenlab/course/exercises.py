@@ -179,7 +179,7 @@ def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[
     elif not agrees and not isinstance(comparable(value), type(comparable(wanted))):
         said = f"{_a(wanted)} is expected, not {_a(value)}."
         lines.append(f"A{said[1:]}")
-    elif again == "returned" and not second[1]:
+    elif again == "returned" and second is not None and not second[1]:
         lines.append(
             "Called again with the same input, it answers differently: does it remember earlier calls?"
         )

@@ -19,6 +19,7 @@ from tokenlab.course.model import Chapter, Concept, Exercise, Misconception, Que
 from tokenlab.formats import Tokenizer, mtok, to_pipeline
 from tokenlab.pipeline import decoders, models, normalizers, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
+from tokenlab.pipeline.byte_alphabet import from_byte_alphabet
 from tokenlab.pipeline.patterns import Pattern, find_regex
 from tokenlab.validation import measure
 
@@ -175,7 +176,7 @@ def one_rule_hex(text: str) -> list[str]:
     """
     names = {token_id: token for token, token_id in one_rule().vocabulary.items()}
     ids = one_rule().encode_ids(text, add_special_tokens=False)
-    decoded = [decoders.from_byte_alphabet(names[token_id]) or b"" for token_id in ids]
+    decoded = [from_byte_alphabet(names[token_id]) or b"" for token_id in ids]
     return [data.hex(" ") for data in decoded]
 
 
