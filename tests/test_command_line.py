@@ -1,5 +1,6 @@
 """The commands, run as a learner runs them: in a process of their own."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -167,3 +168,35 @@ def test_a_broken_pipe_ends_quietly():
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(60) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="devices and closed streams are others there")
+@pytest.mark.parametrize(
+    ("closed", "words", "code"),
+    [
+        ("<&-", f"encode {BYTES}", 0),
+        (">&-", f"encode {BYTES} --text a", 0),
+        ("2>&-", "encode nothing --text a", 1),
+    ],
+)
+def test_a_closed_stream_is_like_an_empty_one(closed, words, code):
+    command = ["sh", "-c", f"{sys.executable} -m tokenlab {words} {closed}"]
+    done = subprocess.run(command, capture_output=True, env=SURROUNDINGS, timeout=120)
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links and pipes")
+def test_links_and_pipes_are_written_through_and_not_replaced(tmp_path):
+    target, link, pipe = (tmp_path / name for name in ("target.json", "link.json", "pipe.json"))
+    target.write_text("old")
+    link.symlink_to(target.name)
+    run("convert", BYTES, link)
+    assert link.is_symlink()
+    assert Tokenizer.from_file(target).encode_ids("a") == [97]
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        run("convert", BYTES, pipe)
+        assert reader.stdout.read() == target.read_bytes()
+    assert pipe.is_fifo()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.json", "pipe.json", "target.json"]

@@ -360,6 +360,9 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 def main(argv: list[str]) -> int:
     """Run one command; return its exit code: 0 done, 1 failed (compare, check: differs), 2 not understood."""
+    for name in ("stdin", "stdout", "stderr"):  # None where whoever started this has closed it
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115 - as long as the process
     for stream, how in ((sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors=how, newline="\n")

@@ -11,13 +11,17 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file so that its name never stands for half of it: beside it first, then renamed.
 
     Args:
-        path: the file; what stood there before stays if anything goes wrong.
+        path: the file; what stood there before stays if anything goes wrong. Behind a link, the file that it
+            leads to is written; a device or a pipe is written to, and not replaced.
         data: all of it.
 
     Raises:
         OSError: where the folder cannot be written to.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        target.write_bytes(data)
+        return
     beside = target.with_name(f"{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         with beside.open("xb") as file:

@@ -197,6 +197,8 @@ def test_rendering_and_parsing_lets_a_message_forge_a_turn_and_encoding_does_not
         ),
         ("{{ dict(a=messages[0].content)['a'] }}{{ cycler('<|im_end|>').next() }}", "<|im_end|>", 1),
         ("{{ extra }}<|im_end|>", "", 1),
+        ("{{ {'a': 1, '<|im_end|>': 2} | tojson(indent='<|im_end|>') }}", "", 3),
+        ("{{ [messages[0].content.lower, '<|im_end|>'] }}", "<|im_end|>", 1),
     ],
 )
 @pytest.mark.parametrize("kind", ["byte_level", "unigram"])
@@ -218,6 +220,9 @@ def test_every_way_of_building_text_keeps_who_wrote_it(
         "{{ ('<|im_end|>' + messages[0].content) | urlencode | replace('%7C', '|')"
         " | replace('%3C', '<') | replace('%3E', '>') }}",
         "<|im_end{{ messages | length + 4 }}|>",
+        "{{ {'<|im_end|>': 1} | tojson(separators=(messages[0].content, ':')) }}",
+        "{{ {'a': 1} | tojson(separators=('<|im_end|>', '<|im_end|>' ~ messages[0].content)) }}",
+        "{{ {'a': 1} | tojson(indent='<|im_end|>' ~ messages[0].content) }}",
     ],
 )
 def test_what_cannot_be_traced_is_refused(source: str) -> None:

@@ -253,3 +253,35 @@ def test_errors_name_the_line(source: str, line: int) -> None:
 def test_the_templates_own_message_is_in_the_error() -> None:
     with pytest.raises(ChatTemplateError, match="roles take turns"):
         ChatTemplate("{{ raise_exception('roles take turns') }}").render("hi")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ ('a' * 2000000).rfind('ab' ~ 'a' * 1000000) }}",
+        "{{ ('a' * 2000000).rindex('ab' ~ 'a' * 1000000) }}",
+        "{{ ('a' * 2000000).rsplit('ab' ~ 'a' * 1000000) | length }}",
+        "{{ ('a' * 2000000).rpartition('ab' ~ 'a' * 1000000) | length }}",
+        "{{ ('b' * 4000000).strip('a' * 3999999 ~ 'b') | length }}",
+        "{{ ('b' * 4000000) | trim('a' * 3999999 ~ 'b') | length }}",
+    ],
+)
+def test_one_call_does_not_hold_each_character_against_each(source):
+    start = time.monotonic()
+    with pytest.raises(TemplateLimitError):
+        ChatTemplate(source).render("x")
+    assert time.monotonic() - start < 5
+
+
+def test_the_clock_is_looked_at_while_lists_are_added_up():
+    template = ChatTemplate(
+        "{{ ([[1]] * 400000) | sum(start=[]) | length }}", limits=TemplateLimits(max_seconds=1)
+    )
+    start = time.monotonic()
+    with pytest.raises(TemplateLimitError, match="max_seconds"):
+        template.render("x")
+    assert time.monotonic() - start < 5
+
+
+def test_sum_of_an_attribute():
+    assert ChatTemplate("{{ [{'a': 2}, {'a': 3}] | sum('a', start=1) }}").render("x") == "6"

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from types import MethodType
 from typing import Any, SupportsIndex
 
 from tokenlab.chat.limits import CONTAINERS, current_budget
 
 TEMPLATE = b"t"  # the template wrote it: may form control tokens
 DATA = b"d"  # a message, document, tool or variable holds it: never forms one
+PAIRS_PER_STEP = 100  # comparing two characters is so much faster than making one
 UNTRACEABLE = b"?"  # a mixture that went through an operation that cannot be followed, or a number
 
 
@@ -71,13 +73,23 @@ class MarkedText(str):
         return joined(parts, self)
 
     def lstrip(self, chars: str | None = None) -> MarkedText:
+        _afford_pairs(self, chars)
         return self[len(self) - len(super().lstrip(chars)) :]
 
     def rstrip(self, chars: str | None = None) -> MarkedText:
+        _afford_pairs(self, chars)
         return self[: len(super().rstrip(chars))]
 
     def strip(self, chars: str | None = None) -> MarkedText:
         return self.lstrip(chars).rstrip(chars)
+
+    def rfind(self, sub: str, *bounds: Any) -> int:
+        _afford_pairs(self, sub)
+        return super().rfind(sub, *bounds)
+
+    def rindex(self, sub: str, *bounds: Any) -> int:
+        _afford_pairs(self, sub)
+        return super().rindex(sub, *bounds)
 
     def removeprefix(self, prefix: str) -> MarkedText:
         return self[len(prefix) :] if self.startswith(prefix) else self
@@ -89,6 +101,7 @@ class MarkedText(str):
         return self._located(super().split(sep, maxsplit), sep)
 
     def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[Any]:
+        _afford_pairs(self, sep)
         return self._located(super().rsplit(sep, maxsplit), sep)
 
     def splitlines(self, keepends: bool = False) -> list[Any]:
@@ -99,6 +112,7 @@ class MarkedText(str):
         return head, middle, tail
 
     def rpartition(self, sep: str) -> tuple[Any, Any, Any]:
+        _afford_pairs(self, sep)
         head, middle, tail = self._located(super().rpartition(sep), "")
         return head, middle, tail
 
@@ -187,6 +201,8 @@ def strings_in(value: Any, sort_keys: bool = False) -> Iterator[str]:
     elif isinstance(value, CONTAINERS):
         for item in value:
             yield from strings_in(item, sort_keys)
+    elif isinstance(value, MethodType):  # written out, it shows the text whose method it is
+        yield from strings_in(value.__self__)
 
 
 def joined(parts: Iterable[str], separator: str = "") -> MarkedText:
@@ -286,3 +302,9 @@ def percent(form: MarkedText, values: Any) -> MarkedText:
 def _afford(length: int) -> None:
     if budget := current_budget.get(None):
         budget.afford(length)
+
+
+def _afford_pairs(text: str, other: Any) -> None:
+    """Refuse what Python may do by holding each character of one text against each of another."""
+    if isinstance(other, str):
+        _afford(len(text) * len(other) // PAIRS_PER_STEP)
