@@ -88,8 +88,16 @@ def lost(task_id: str = "") -> Message:
     cells = ", ".join(link(chapter, cell) for cell in task.cells)
     return Message(
         f"`{task.id}`: go back to {cells}, and read on from there.\n\n{text_of(task.hints[1], task)}\n\n"
-        f"Then try again: {_where(task)}."
+        f"Then try again: {_where(task)}.{_another(task)}"
     )
+
+
+def _another(task: Exercise | Question) -> str:
+    """Offer the same question on another input."""
+    task = find(task.id.partition("@")[0])
+    if isinstance(task, Exercise) or not (variant := draw(task, 1)):
+        return ""
+    return f' The same on another input: `check("{task.id}@{variant}", ...)`. {task.ask(variant)}'
 
 
 def glossary(word: str = "") -> Message:
