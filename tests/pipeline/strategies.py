@@ -4,6 +4,8 @@ Text holds code points that Unicode 11 has and that Python, `regex` and `tokeniz
 tables differ, `test_unicode_tables.py` names the difference.
 """
 
+# ruff: noqa: E501 - tables of cases
+
 import json
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Normalizers against the oracle, and what each does to offsets."""
 
+# ruff: noqa: E501 - tables of cases
+
 import base64
 import json
 import pickle

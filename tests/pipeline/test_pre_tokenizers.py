@@ -1,5 +1,7 @@
 """Pre-tokenizers against the oracle, the dialect of their patterns, and the quick ways against the plain one."""
 
+# ruff: noqa: E501 - tables of cases
+
 import pickle
 import re
 

@@ -1,5 +1,7 @@
 """The tokenizer as a whole: its ways of encoding agree, text forges nothing, errors say where, files are safe."""
 
+# ruff: noqa: E501 - tables of cases
+
 import pickle
 import subprocess
 import sys

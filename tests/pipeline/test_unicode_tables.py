@@ -5,6 +5,8 @@ that are left are named, code point by code point, in tests/vectors/unicode-diff
 format characters and punctuation that came after Unicode 8, which `tokenizers` does not know as such.
 """
 
+# ruff: noqa: E501 - tables of cases
+
 import json
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""Added tokens: cut out of the text before anything else sees it (chapter 6b; Hugging Face's AddedVocabulary).
+"""Added tokens: cut out of the text before all else (chapter 6b; Hugging Face's AddedVocabulary).
 
-The search has two passes. Tokens with normalized=False are looked for in the raw text. What is left is normalised,
-fragment by fragment, and searched for the others, whose own content is normalised for that.
+The search has two passes. Tokens with normalized=False are looked for in the raw text. What is left is
+normalised, fragment by fragment, and searched for the others, whose own content is normalised for that.
 """
 
 from __future__ import annotations
@@ -167,6 +167,6 @@ def raw_finder(tokens: Iterable[AddedToken], control_ids: Iterable[int] = ()) ->
 def normalized_finder(
     tokens: Iterable[AddedToken], normalizer: Callable[[str], str] | None
 ) -> AddedTokenFinder:
-    """Return the finder of the second pass: of two tokens with one normalised content the later, plain one counts."""
+    """Return the finder of the second pass; of two tokens alike when normalised, the later one counts."""
     by_kind = sorted((token for token in tokens if token.normalized), key=lambda token: not token.special)
     return AddedTokenFinder({normalizer(t.content) if normalizer else t.content: t for t in by_kind})

@@ -1,7 +1,7 @@
 """SentencePiece's precompiled character map (chapter 6; the darts-clone double array inside it).
 
-A double array is a trie in one array of 32-bit units: from a node, byte b leads to the unit at (node XOR b), if
-that unit's label says b. The map is untrusted: every step is checked against the array's length.
+A double array is a trie in one array of 32-bit units: from a node, byte b leads to the unit at (node XOR
+b), if that unit's label says b. The map is untrusted: every step is checked against the array's length.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class CharacterMap:
         return None
 
     def normalize(self, aligned: AlignedText) -> AlignedText:
-        """Map each grapheme, or else each of its characters: in both, new character i has the span of old one i.
+        """Map each grapheme, or else its characters; in both, new character i has the span of old one i.
 
         Where there are more new characters than old ones, the rest have the span of the last old one.
         """

@@ -1,8 +1,9 @@
-r"""Chunks: stretches of text that encode alike wherever they stand, so that a cache can hold them (chapter 6).
+r"""Chunks: stretches of text that encode alike wherever they stand, for a cache to hold (chapter 6).
 
-Splitting by pattern is what takes the time. A cheap cut at white space is several times faster, and where no
-piece ever crosses such a cut, and none looks beyond it, a chunk's tokens can be kept. That is so for patterns made
-of the branches below, which are those of the models in use; each was checked for it, and each runs in linear time:
+Splitting by pattern is what takes the time. A cheap cut at white space is several times faster, and where
+no piece ever crosses such a cut, and none looks beyond it, a chunk's tokens can be kept. That is so for
+patterns made of the branches below, which are those of the models in use; each was checked for it, and each
+runs in linear time:
 
 - no match of a branch has a visible character before white space, unless that is \r or \n;
 - nothing but (?!\S) looks ahead, and it finds the end of a chunk just as good as the white space there;
@@ -59,7 +60,7 @@ class Chunker(NamedTuple):
     edge: re.Pattern[str]  # where a chunk surely begins
 
     def blocks(self, text: str, size: int = 1 << 16) -> Iterator[list[str]]:
-        """Yield the chunks of a text, those of about `size` characters at a time; joined, they are the text."""
+        """Yield the chunks of a text, about `size` characters at a time; joined, they are the text."""
         start = 0
         while start < len(text):
             found = self.edge.search(text, start + size)

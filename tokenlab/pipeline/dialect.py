@@ -1,7 +1,8 @@
 r"""The dialect of tokenizer files' patterns, Oniguruma's, put into words for the package `regex` (chapter 6).
 
-The two differ in places, so a pattern is translated, and what has no translation is refused. Known to differ, and
-tested: under (?i), Oniguruma lets ß match ss and never lets i match İ; \p{Lu} under (?i) matches a here.
+The two differ in places, so a pattern is translated, and what has no translation is refused. Known to
+differ, and tested: under (?i), Oniguruma lets ß match ss and never lets i match İ; \p{Lu} under (?i)
+matches a here.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def from_rust(pattern: str) -> str:
 
 
 def rewrite_counted(pattern: str, template: str) -> str:
-    """Return the pattern with every X{n,m}+ as the template says: in Oniguruma it repeats, elsewhere it is possessive.
+    """Return the pattern with each X{n,m}+ as the template says: Oniguruma repeats, others are possessive.
 
     >>> rewrite_counted("[0-9]{1,3}+a", "(?>{})")
     '(?>[0-9]{1,3})a'
@@ -107,7 +108,7 @@ def rewrite_counted(pattern: str, template: str) -> str:
 
 
 def branches(pattern: str) -> list[str]:
-    r"""Return a pattern's alternatives, without possessive signs (which change no match of the branches known here).
+    r"""Return a pattern's alternatives, without possessive signs (no known branch needs them).
 
     >>> branches(r" ?[|]++|(?i:'s|'t)")
     [' ?[|]+', "(?i:'s|'t)"]

@@ -67,7 +67,7 @@ _SEGMENT = re.compile(r"((?:[\x00-\x7F](?![^\x00-\x7F]))*)([\x00-\x7F]?[^\x00-\x
 
 
 def _decompose(text: str, form: str) -> list[tuple[str, int]]:
-    """Return the decomposed characters in canonical order, each with how many old ones it consumes (0 or 1)."""
+    """Return the decomposed characters in canonical order; each consumes 0 or 1 of the old ones."""
     table = _DECOMPOSITIONS[form]
     characters = [(part, int(i == 0)) for character in text for i, part in enumerate(table[ord(character)])]
     classes = [unicodedata.combining(character) for character, _ in characters]
@@ -83,7 +83,7 @@ def _decompose(text: str, form: str) -> list[tuple[str, int]]:
 
 
 def _compose(characters: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Join each starter with the marks after it that are not blocked; a composed character consumes them all."""
+    """Join each starter with the marks after it that are not blocked, and what they consume."""
     composed: list[tuple[str, int]] = []
     starter, blocking = -1, -1  # where the last starter is; the combining class of what stands after it
     for character, consumed in characters:
@@ -128,8 +128,8 @@ class NFKD(_NormalForm):
 # --- Characters one by one
 
 _DECOMPOSITIONS = {
-    form: CharacterTable(lambda character, form=form: unicodedata.normalize(form, character))  # type: ignore[misc]
-    for form in ("NFD", "NFKD")
+    "NFD": CharacterTable(lambda character: unicodedata.normalize("NFD", character)),
+    "NFKD": CharacterTable(lambda character: unicodedata.normalize("NFKD", character)),
 }
 _LOWER = CharacterTable(str.lower)
 _WITHOUT_MARKS = CharacterTable(lambda c: "" if unicodedata.category(c)[0] == "M" else c)
@@ -255,7 +255,7 @@ class Strip(Normalizer):
 
 @dataclass(frozen=True, slots=True)
 class Prepend(Normalizer):
-    """Put a text before every fragment that is not empty; it has the span of the fragment's first character."""
+    """Put a text before every fragment that is not empty, with the span of its first character."""
 
     prepend: str = "▁"
 
@@ -309,8 +309,8 @@ def _character_map(data: bytes) -> CharacterMap:
 class Precompiled(Normalizer):
     """SentencePiece's character map: a double-array trie, then the texts it points to.
 
-    A grapheme of fewer than 6 bytes is looked up as a whole, and where it *begins* with something that the map
-    knows, all of it is replaced (so "ﬁ" + U+0301 loses its accent); any other is looked up character by
+    A grapheme of fewer than 6 bytes is looked up as a whole, and where it *begins* with something that the
+    map knows, all of it is replaced (so "ﬁ" + U+0301 loses its accent); any other is looked up character by
     character. That is what the models of this kind were used with.
 
     Arguments:

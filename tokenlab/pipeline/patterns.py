@@ -1,7 +1,8 @@
 r"""Patterns of tokenizer files (chapter 6): what a Split or a Replace looks for.
 
-They come from files and are untrusted: their length is limited, and every search runs against a clock. The ones of
-the models in use, known to run in linear time, are spared the clock, and on ASCII text run in the quicker `re`.
+They come from files and are untrusted: their length is limited, and every search runs against a clock. The
+ones of the models in use, known to run in linear time, are spared the clock, and on ASCII text run in the
+quicker `re`.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ class Pattern:
 def find_regex(pattern: str, text: str) -> list[tuple[int, int]]:
     """Return the spans of the matches of Oniguruma's `pattern`, within a time that grows with the text.
 
-    As in Oniguruma's binding, no match is found in an empty text, and none that is empty right after another one.
+    As in Oniguruma's binding, no match is found in an empty text, and none that is empty right after
+    another one.
     """
     if known := _known(pattern):
         return [found.span() for found in known[text.isascii()].finditer(text)]
@@ -75,7 +77,7 @@ def find_regex(pattern: str, text: str) -> list[tuple[int, int]]:
 
 
 def find_texts(pattern: str, text: str) -> list[str] | None:
-    """Return the pieces of a text that a known pattern isolates, or None where it takes `find_regex` to tell."""
+    """Return the pieces that a known pattern isolates, or None where it takes `find_regex` to tell."""
     known = _known(pattern)
     pieces: list[str] = known[text.isascii()].findall(text) if known else []
     return pieces if sum(map(len, pieces)) == len(text) else None

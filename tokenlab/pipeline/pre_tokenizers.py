@@ -54,7 +54,7 @@ class PreTokenizer:
 
     @property
     def only_cuts(self) -> bool:
-        """Whether the pieces of an ASCII text, before any rewriting, are its stretches, all but white space."""
+        """Whether pieces of ASCII text, before any rewriting, are its stretches, all but white space."""
         return False
 
     def split(self, text: str) -> list[tuple[str, Span]]:

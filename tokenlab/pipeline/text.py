@@ -1,7 +1,7 @@
-"""Text that remembers where each of its characters came from (chapters 6 and 6b; Hugging Face's pipeline).
+"""Text that remembers where its characters came from (chapters 6 and 6b; Hugging Face's pipeline).
 
-Every normalizer changes text, and every offset must still point into what the user wrote. So the text carries,
-for each of its characters, the span of original characters that it stands for.
+Every normalizer changes text, and every offset must still point into what the user wrote. So the text
+carries, for each of its characters, the span of original characters that it stands for.
 """
 
 from __future__ import annotations
@@ -103,6 +103,7 @@ class CharacterTable(dict[int, str]):
             return AlignedText(text, aligned.starts, aligned.ends, aligned.origin)
         sources: list[int] = []
         for start, end, same in runs:
-            lengths = repeat(1) if same else map(len, map(self.__getitem__, map(ord, aligned.text[start:end])))
+            new = map(self.__getitem__, map(ord, aligned.text[start:end]))
+            lengths = repeat(1) if same else map(len, new)
             sources += chain.from_iterable(map(repeat, range(start, end), lengths))
         return aligned.take(text, sources)

@@ -15,8 +15,8 @@ from tokenlab.pipeline.tokenizer import Tokenizer
 def from_tiktoken(ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapping[str, int]) -> Tokenizer:
     """Return the tokenizer that tiktoken builds from the same three things; see `Tokenizer.from_tiktoken`.
 
-    tiktoken joins any two tokens whose joined bytes have a rank, lowest rank first. So a token's merges are all
-    the ways to cut it into two tokens; a word that is a token is taken whole.
+    tiktoken joins any two tokens whose joined bytes have a rank, lowest rank first. So a token's merges are
+    all the ways to cut it into two tokens; a word that is a token is taken whole.
     """
     names = {token: to_byte_alphabet(token) for token in ranks}
     merges = [

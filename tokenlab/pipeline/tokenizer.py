@@ -1,6 +1,7 @@
 """The tokenizer: the stages in their fixed order (chapters 6 and 6b; Hugging Face's pipeline).
 
-Added tokens out, normalise, pre-tokenise, model; then truncate, post-process, pad. Decoding goes the other way.
+Added tokens out, normalise, pre-tokenise, model; then truncate, post-process, pad. Decoding goes the other
+way.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Codec(Protocol):
         """Return the tokenizer as bytes; strict: a loss of answers is an error, not a warning."""
 
     def plain_form(self, tokenizer: Tokenizer) -> object | None:
-        """Return data that are equal for tokenizers that answer alike, None where the format cannot say them."""
+        """Return data equal for tokenizers that answer alike, None where the format cannot say them."""
 
 
 CODECS: list[Codec] = []
@@ -193,7 +194,7 @@ class Tokenizer:
     def encode_ids(
         self, text: str, *, add_special_tokens: bool = True, parse_special_tokens: bool = True
     ) -> list[int]:
-        """Return the IDs of `encode`, the fast way: no offsets are kept. Arguments and errors are the same."""
+        """Return the IDs of `encode`, the fast way: no offsets. Arguments and errors are the same."""
         encode = partial(
             self.encode, add_special_tokens=add_special_tokens, parse_special_tokens=parse_special_tokens
         )
@@ -435,8 +436,9 @@ class Tokenizer:
     def fingerprint(self) -> str:
         """Return a SHA-256 (hexadecimal) of all that the IDs and the text of a single text depend on.
 
-        It is the same in every process, and for a tokenizer in any of its formats, where nothing was lost: what
-        one format says by other components is hashed as that. Not part of it are pairs, type IDs and offsets.
+        It is the same in every process, and for a tokenizer in any of its formats, where nothing was lost:
+        what one format says by other components is hashed as that. Not part of it are pairs, type IDs and
+        offsets.
         """
         plain = next((plain for codec in CODECS if (plain := codec.plain_form(self)) is not None), self)
         return hashlib.sha256(canonical(plain).encode("utf-8", "surrogatepass")).hexdigest()
@@ -537,7 +539,8 @@ def canonical(value: object) -> str:
     """Return a text that says a component with all its data, also what its repr leaves out."""
     if hasattr(value, "__dataclass_fields__"):
         kept = [each.name for each in fields(value) if each.init and each.compare]  # type: ignore[arg-type]
-        return f"{type(value).__name__}({','.join(f'{name}={canonical(getattr(value, name))}' for name in kept)})"
+        data = ",".join(f"{name}={canonical(getattr(value, name))}" for name in kept)
+        return f"{type(value).__name__}({data})"
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{key!r}:{canonical(value[key])}" for key in sorted(value)) + "}"
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
