@@ -24,6 +24,10 @@ VENV = HERE / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "tokenlab-stamp"
 WORKBOOK = HERE / "workbook"
+SETTINGS = {  # of JupyterLab: no news are fetched, and code is read without scrolling sideways
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false"},
+    "@jupyterlab/notebook-extension:tracker": {"codeCellConfig": {"lineWrap": True}},
+}
 
 
 def fingerprint():
@@ -57,9 +61,9 @@ def set_up():
     install = [*pip, "install", "--quiet", "--disable-pip-version-check"]
     run(*install, "--require-hashes", "-r", HERE / "requirements.txt")
     run(*install, "--no-deps", "--no-build-isolation", "-e", HERE)
-    quiet = VENV / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
-    quiet.parent.mkdir(parents=True, exist_ok=True)
-    quiet.write_text(json.dumps({"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}))
+    overrides = VENV / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
+    overrides.parent.mkdir(parents=True, exist_ok=True)
+    overrides.write_text(json.dumps(SETTINGS))
     STAMP.write_text(wanted)
 
 

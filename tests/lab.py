@@ -1,5 +1,6 @@
 """JupyterLab in a real browser, for the tests that sit where a learner sits."""
 
+import json
 import os
 import secrets
 import shutil
@@ -13,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from run import SETTINGS
+
+TRACKER = "@jupyterlab/notebook-extension:tracker"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -33,13 +37,10 @@ def free_port():
 def serving(workbook, home):
     """Serve a working copy by JupyterLab on a free port; gives its address."""
     config = home / "jupyter"
-    settings = home / "settings" / "@jupyterlab"
-    for name, text in {
-        "notebook-extension/tracker.jupyterlab-settings": '{"windowingMode": "none"}',
-        "apputils-extension/notification.jupyterlab-settings": '{"fetchNews": "false"}',
-    }.items():
-        (settings / name).parent.mkdir(parents=True, exist_ok=True)
-        (settings / name).write_text(text)
+    for name, values in (SETTINGS | {TRACKER: SETTINGS[TRACKER] | {"windowingMode": "none"}}).items():
+        file = home / "settings" / f"{name.replace(':', '/')}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(values))
     config.mkdir(parents=True, exist_ok=True)
     (config / "jupyter_server_config.py").write_text("c.ServerApp.allow_root = True\n")
     port, token = free_port(), secrets.token_hex(8)
@@ -98,40 +99,63 @@ def browser(width=1280, height=900):
             chromium.close()
 
 
+PANEL = "window.jupyterapp.shell.currentWidget"
+
+
+def enter(page, address, token):
+    """Load JupyterLab, as one does once; notebooks are then opened in it."""
+    page.goto(f"{address}/lab?token={token}&reset")
+    page.wait_for_function("() => window.jupyterapp", timeout=90_000)
+    page.evaluate("() => window.jupyterapp.restored")
+
+
+def command(page, name, **arguments):
+    """Execute a command of JupyterLab."""
+    page.evaluate(
+        "async ([name, given]) => { await window.jupyterapp.commands.execute(name, given); }",
+        [name, arguments],
+    )
+
+
 class Notebook:
     """One notebook open in JupyterLab: what a learner types, and what is then there to read."""
 
-    panel = "window.jupyterapp.shell.currentWidget"
-
-    def __init__(self, page, address, token, name):
+    def __init__(self, page, name):
         self.page = page
-        page.goto(f"{address}/lab/tree/{name}?token={token}&reset")
+        command(page, "docmanager:open", path=name, factory="Notebook")
+        page.wait_for_function(f"name => {PANEL}?.context?.path === name", arg=name, timeout=60_000)
+        page.evaluate(f"() => {PANEL}.context.ready")
+        page.evaluate(f"() => {PANEL}.sessionContext.ready")
         page.wait_for_function(
-            f"() => window.jupyterapp && {self.panel} && {self.panel}.context", timeout=90_000
+            f"() => {PANEL}.sessionContext.session?.kernel?.status === 'idle'", timeout=90_000
         )
-        page.evaluate(f"() => {self.panel}.context.ready")
-        page.evaluate(f"() => {self.panel}.sessionContext.ready")
-        page.wait_for_function(
-            f"() => {self.panel}.sessionContext.session?.kernel?.status === 'idle'", timeout=90_000
+
+    def close(self):
+        """Stop its kernel and forget what was changed."""
+        self.page.evaluate(
+            f"""async () => {{
+                const panel = {PANEL};
+                await panel.sessionContext.shutdown();
+                panel.dispose();
+            }}"""
         )
 
     def run_all(self):
-        assert (
-            self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
-            is not False
-        )
+        """Run every cell, after clearing the saved outputs: what is there afterwards is of this run."""
+        command(self.page, "notebook:clear-all-cell-outputs")
+        ran = self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        assert ran is not False
         self.wait_until_idle()
 
     def wait_until_idle(self):
         # The kernel is asked something last: when it has answered that, all before it is done.
         self.page.evaluate(
-            f"() => {self.panel}.sessionContext.session.kernel"
-            ".requestExecute({code: 'None', silent: true}).done"
+            f"() => {PANEL}.sessionContext.session.kernel.requestExecute({{code: 'None', silent: true}}).done"
         )
 
     def cells(self):
         """Each cell as saved: its ID, type, source and outputs."""
-        return self.page.evaluate(f"() => {self.panel}.content.model.toJSON().cells")
+        return self.page.evaluate(f"() => {PANEL}.content.model.toJSON().cells")
 
     def output(self, cell_id):
         """The plain text of what a cell shows."""
@@ -145,16 +169,100 @@ class Notebook:
     def drawn(self, cell_id):
         """The text of a cell's output as the page draws it."""
         return self.page.evaluate(
-            f"""id => {self.panel}.content.widgets.find(cell => cell.model.id === id)
+            f"""id => {PANEL}.content.widgets.find(cell => cell.model.id === id)
                 .node.querySelector('.jp-OutputArea-output').innerText""",
             cell_id,
         )
+
+    def active(self):
+        """The ID of the cell that the keyboard is at."""
+        return self.page.evaluate(f"() => {PANEL}.content.activeCell.model.id")
+
+    def pictures(self):
+        """Whether each picture of the outputs has loaded and is seen."""
+        return self.page.evaluate(
+            f"""async () => {{
+                const all = [...{PANEL}.node.querySelectorAll('.jp-OutputArea-output img')];
+                await Promise.all(all.map(image => image.decode().catch(() => null)));
+                return all.map(image => image.naturalWidth > 0 && image.getBoundingClientRect().width > 0);
+            }}"""
+        )
+
+    def tables(self):
+        """Whether each table of the outputs is seen with a caption and rows."""
+        return self.page.evaluate(
+            f"""() => [...{PANEL}.node.querySelectorAll('.jp-OutputArea-output table')].map(table =>
+                Boolean(table.caption?.innerText.trim()) && table.rows.length > 0
+                && table.getBoundingClientRect().height > 0)"""
+        )
+
+    def too_wide(self, *, tables=True):
+        """What has to be scrolled sideways: the page, the notebook, an output (of tables, too) or a cell."""
+        return self.page.evaluate(
+            f"""tables => {{
+                const parts = '.jp-Notebook, .jp-WindowedPanel-outer, .jp-OutputArea-output, .cm-scroller,'
+                    + ' .jp-RenderedMarkdown';
+                const nodes = [document.scrollingElement, ...{PANEL}.node.querySelectorAll(parts)];
+                const wide = nodes.filter(node => node.scrollWidth > node.clientWidth + 1);
+                const isTable = node => node.matches('.jp-OutputArea-output') && node.querySelector('table');
+                return wide.filter(node => tables || !isTable(node)).map(node => {{
+                    const home = {PANEL}.content.widgets.find(cell => cell.node.contains(node));
+                    return [home?.model.id, node.className, node.scrollWidth, node.clientWidth];
+                }});
+            }}""",
+            tables,
+        )
+
+    def too_faint(self, least=4.5):
+        """Texts of the outputs whose contrast with what is behind them, as drawn, is below `least` : 1."""
+        return self.page.evaluate(
+            f"""least => {{
+                const numbers = colour => (colour.match(/[\\d.]+/g) || []).map(Number);
+                const light = ([r, g, b]) => [r, g, b].map(part => part / 255)
+                    .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+                    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+                const behind = node => {{
+                    for (; node; node = node.parentElement) {{
+                        const colour = numbers(getComputedStyle(node).backgroundColor);
+                        if (colour.length === 3 || colour[3] === 1) return colour;
+                    }}
+                    return [255, 255, 255];
+                }};
+                const found = [];
+                for (const output of {PANEL}.node.querySelectorAll('.jp-OutputArea-output')) {{
+                    const walker = document.createTreeWalker(output, NodeFilter.SHOW_TEXT);
+                    while (walker.nextNode()) {{
+                        const [text, node] = [walker.currentNode.data, walker.currentNode.parentElement];
+                        const [colour, ground] = [numbers(getComputedStyle(node).color), behind(node)];
+                        const [dark, bright] = [light(colour), light(ground)].sort((a, b) => a - b);
+                        const contrast = (bright + 0.05) / (dark + 0.05);
+                        if (text.trim() && contrast < least) found.push([text, colour, ground, contrast]);
+                    }}
+                }}
+                return found;
+            }}""",
+            least,
+        )
+
+    def photograph(self, path, first, last):
+        """Save a picture of the cells from one to another, as they stand on the page."""
+        self.page.evaluate("() => document.activeElement.blur()")
+        box = self.page.evaluate(
+            f"""([first, last]) => {{
+                const node = id => {PANEL}.content.widgets.find(cell => cell.model.id === id).node;
+                node(first).scrollIntoView();
+                const [from, to] = [node(first).getBoundingClientRect(), node(last).getBoundingClientRect()];
+                return {{x: from.left, y: from.top, width: from.width, height: to.bottom - from.top}};
+            }}""",
+            [first, last],
+        )
+        self.page.screenshot(path=path, clip=box)
 
     def type_into(self, cell_id, source):
         """Choose a cell, replace its text by typing, and run it with Shift+Enter."""
         self.page.evaluate(
             f"""async id => {{
-                const notebook = {self.panel}.content;
+                const notebook = {PANEL}.content;
                 notebook.activeCellIndex = notebook.widgets.findIndex(cell => cell.model.id === id);
                 notebook.mode = 'command';
                 notebook.activate();
