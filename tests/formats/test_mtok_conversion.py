@@ -684,3 +684,26 @@ def test_a_table_searched_by_halves_merges_as_the_reference_does(joins, symbols,
     assert table.merge_many([symbols]) == [expected]
     assert table.merge(symbols) == expected
     assert table.pairs == sorted(rules, key=rules.__getitem__)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"normalizer": {"type": "Strip", "strip_left": True, "strip_right": False}},
+        {"normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": ""}},
+        {"before": {"type": "WhitespaceSplit"}},
+    ],
+)
+def test_a_prefix_of_the_first_part_alone_is_lost_where_that_can_be_seen(parts):
+    first = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True}
+    before = parts.pop("before", None)
+    sequence = {"type": "Sequence", "pretokenizers": [before, first] if before else [first]}
+    vocabulary = {token: token_id for token_id, token in enumerate("▁ab")}
+    model = {"type": "BPE", "vocab": vocabulary, "merges": []}
+    data = strategies.document(model=model, pre_tokenizer=sequence, **parts)
+    with pytest.raises(LostAnswersError, match="prepend_scheme first") as caught:
+        mtok.write(Tokenizer.from_bytes(data), strict=True)
+    assert "for example" in str(caught.value)
+    plain = strategies.document(model=model, pre_tokenizer={"type": "Sequence", "pretokenizers": [first]})
+    same = Tokenizer.from_bytes(mtok.write(Tokenizer.from_bytes(plain), strict=True))
+    assert same.encode_ids(" a b") == Tokenizer.from_bytes(plain).encode_ids(" a b")

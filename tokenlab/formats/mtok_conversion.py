@@ -191,6 +191,8 @@ def _pre_tokenizer(to: _Conversion, part: Any) -> Entry:
             to.lose(
                 part, "prepend_scheme first has no place: every part between added tokens gets one", example
             )
+        elif part.prepend_scheme == "first" and not _starts_with_the_text(tokenizer, part):
+            to.lose(part, "prepend_scheme first has no place: what does not begin the text gets one, too")
         if not part.split_words and not _never_inside(tokenizer.model, part.replacement):
             to.lose(part, "split false has no place, and the vocabulary has words in one token", "a b")
         prefix = int(part.prepend_scheme != "never")
@@ -207,6 +209,28 @@ def _pre_tokenizer(to: _Conversion, part: Any) -> Entry:
         return Entry(5, {})
     to.lose(part, "no record says this")
     return Entry(0, {})
+
+
+def _starts_with_the_text(tokenizer: Tokenizer, part: Any) -> bool:
+    """Whether what a pre-tokenizer is given begins where the text does: nothing was cut or left out there."""
+    before = tokenizer.normalizer
+    while isinstance(before, normalizers.Sequence) and len(before.normalizers) == 1:
+        before = before.normalizers[0]
+    for each in before.normalizers if isinstance(before, normalizers.Sequence) else (before,):
+        leaves_out = isinstance(each, normalizers.Replace) and not each.content
+        keeps = each is None or type(each) in (
+            normalizers.Lowercase,
+            normalizers.Prepend,
+            normalizers.Replace,
+        )
+        keeps |= type(each).__name__ in NORMAL_FORMS
+        keeps |= isinstance(each, normalizers.Strip) and not each.strip_left
+        if leaves_out or not keeps:
+            return False
+    first = tokenizer.pre_tokenizer
+    while isinstance(first, pre_tokenizers.Sequence) and first.pretokenizers:
+        first = first.pretokenizers[0]
+    return first is part
 
 
 def _never_inside(model: models.Model, mark: str) -> bool:
