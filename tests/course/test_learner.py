@@ -83,6 +83,7 @@ def test_lost_goes_back_to_the_teaching_cells_of_what_was_tried_in_vain(copy, ca
     assert find("03-te").hints[1] in message.text
     other = find(f"03-te@{draw(find('03-te'), 1)}")
     assert f'`check("{other.id}", ...)`. {other.ask()}' in message.text
+    assert cells_of(lost("03-te@2").text)[-1] == (chapter, "predict-te")
     assert lost("03-encode").text.startswith("`03-encode`: go back to")
     assert "There is no question" in lost("03-nothing").text
 

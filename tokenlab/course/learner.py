@@ -38,7 +38,7 @@ def _done() -> tuple[set[str], list[str]]:
 
 def _where(task: Exercise | Question) -> str:
     chapter = chapter_of(task)
-    return link(chapter, asking_cells(chapter.notebook).get(task.id, "title"))
+    return link(chapter, asking_cells(chapter.notebook).get(task.id.partition("@")[0], "title"))
 
 
 def progress() -> Message:

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+_HOME = str(Path(__file__).resolve().parents[2])
 SECONDS = 60.0
 MEMORY = 1 << 30  # bytes of address space
 FILE = 1 << 20  # bytes of the largest file
@@ -36,7 +37,8 @@ def run_exercise(task_id: str, program: str, function: str, seconds: float = SEC
     with tempfile.TemporaryDirectory() as folder:
         job, result = Path(folder) / "job.json", Path(folder) / "result.json"
         job.write_text(json.dumps([task_id, program, function]), "utf-8")
-        kept = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT", "PYTHONPATH") if key in os.environ}
+        kept = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT") if key in os.environ}
+        kept["PYTHONPATH"] = os.pathsep.join([_HOME, *filter(None, [os.environ.get("PYTHONPATH")])])
         quiet = {"HOME": folder, "TMPDIR": folder, "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
         child = subprocess.Popen(
             [sys.executable, "-m", "tokenlab.course.sandbox", str(job), str(result)],
