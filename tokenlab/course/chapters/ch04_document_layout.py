@@ -174,6 +174,7 @@ TYPED_CONTROL = Question(
     id="04-typed-control",
     kind="number",
     prompt="A user types {input}. How many IDs does it have as content?",
+    show=lambda text: f"`{text}`",  # in quotes alone, a browser takes it for a tag
     pool=("<BOS>", "<EOS>", "</s>"),
     right=lambda text: len(encode(text)),
     misconceptions=(
