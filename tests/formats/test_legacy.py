@@ -214,3 +214,11 @@ def test_headers_keep_their_order():
     tokenizer = Tokenizer.from_bytes(legacy_txt.write_file(file))
     with pytest.raises(TokenLabError):
         tokenizer.encode_ids("<m>x")
+
+
+def test_a_merge_line_of_many_words_takes_little_time_and_memory():
+    words = b"a " * 200_000
+    for token in (b"a", words.strip()):
+        data = b"430 3\n0 0 0\n\n1 1\n" + token + b"\n" + words + b"\n"
+        with pytest.raises(LegacyTxtError, match="line 6"):
+            legacy_txt.read_file(data)

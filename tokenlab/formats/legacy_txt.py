@@ -154,7 +154,7 @@ def _row(kind: int, line: bytes, number: int) -> tuple[bytes, float, int]:
 def _read_hugging_face(header: Header, lines: _Lines) -> LegacyFile:
     token_count, merge_count = _counts(lines, 2)
     tokens = [_text(line, number) for number, line in lines.numbered(token_count, "tokens")]
-    known = set(tokens)
+    known, lengths = set(tokens), set(map(len, tokens))
     if merge_count == lines.left + 1:
         merge_count -= 1
         warnings.warn(LegacyTxtWarning("the number of merges is one more than there are"), stacklevel=4)
@@ -162,10 +162,12 @@ def _read_hugging_face(header: Header, lines: _Lines) -> LegacyFile:
     for place, (number, line) in enumerate(lines.numbered(merge_count, "merges")):
         if place == 0 and line.startswith(b"#version"):
             continue
-        words = _text(line, number).split(" ")
-        # A token may hold spaces, so every cut counts that leaves two tokens.
-        cuts = [(" ".join(words[:cut]), " ".join(words[cut:])) for cut in range(1, len(words))]
-        fits = [(left, right) for left, right in cuts if {left, right, left + right} <= known]
+        text = _text(line, number)
+        # A token may hold spaces, so every cut counts that leaves two tokens; most lengths rule one out.
+        last = len(text) - 1
+        cuts = [at for at in lengths if {last - at, last} <= lengths and text[at : at + 1] == " "]
+        halves = ((text[:at], text[at + 1 :]) for at in sorted(cuts))
+        fits = [(left, right) for left, right in halves if {left, right, left + right} <= known]
         if len(fits) != 1:
             expected = "two tokens of the vocabulary whose join is one too"
             _fail(number, expected if not fits else "one way to cut the line in two tokens", repr(line))
