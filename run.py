@@ -4,12 +4,14 @@
     python3 run.py lab  [--fresh 03] [options of jupyter lab]
     python3 run.py test [options of pytest]
     python3 run.py wheels FOLDER
+    python3 run.py site
 
 Each command makes the environment `.venv` when it is missing or out of date: the locked packages of
 requirements.txt, then this project itself. `lab` opens a working copy of the notebooks in `workbook/`, which
 is never overwritten; `--fresh 03` renews chapter 03 and keeps the old copy under a dated name. `wheels`
 fetches the locked packages for machines like this one; with PIP_NO_INDEX=1 and PIP_FIND_LINKS=FOLDER set
-the other two need no network.
+the first two need no network. `site` writes the course as web pages into `site/`; what that needs on top
+(.site/requirements.txt, locked too) is added to `.venv` only then.
 """
 
 import hashlib
@@ -126,15 +128,29 @@ def wheels(options):
     print(f"In a room without a network, set PIP_NO_INDEX=1 and PIP_FIND_LINKS={folder}, then: run.py lab")
 
 
+def site(options):
+    """Write the course as web pages."""
+    set_up()
+    inside = [str(PYTHON), "-m", "pip"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    missing = subprocess.call([*inside, "--version"], **quiet)
+    pip = [sys.executable, "-m", "pip", "--python", str(PYTHON)] if missing else inside
+    locked = ("--require-hashes", "-r", HERE / ".site" / "requirements.txt")
+    run(*pip, "install", "--quiet", "--disable-pip-version-check", *locked)
+    become(HERE / ".site" / "build.py", HERE / "site", *options)
+
+
 def main():
-    commands = {"lab": lab, "test": test, "wheels": wheels}
+    commands = {"lab": lab, "test": test, "wheels": wheels, "site": site}
     words = sys.argv[1:]
     if words[:1] and words[0] in ("-h", "--help", "help"):
         print(__doc__)
         return
     if not words or words[0] not in commands:
         sys.exit(
-            __doc__ + "\nrun.py: expected lab, test or wheels" + (", found " + words[0] if words else "")
+            __doc__
+            + "\nrun.py: expected lab, test, wheels or site"
+            + (", found " + words[0] if words else "")
         )
     try:
         commands[words[0]](words[1:])

@@ -80,7 +80,7 @@ def test_run_py_says_what_it_can_do():
     assert "run.py lab" in help_.stdout
     wrong = subprocess.run([sys.executable, script, "labb"], capture_output=True, text=True)
     assert wrong.returncode == 1
-    assert "expected lab, test or wheels, found labb" in wrong.stderr
+    assert "expected lab, test, wheels or site, found labb" in wrong.stderr
 
 
 def test_run_py_takes_its_own_options_from_those_of_jupyterlab():
