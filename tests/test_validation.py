@@ -13,9 +13,10 @@ import pytest
 from test_command_line import run
 
 from tokenlab import BpeTokenizer, BpeTrainer, ClosedVocabulary, Tokenizer, load_corpus, to_pipeline
+from tokenlab.lengths import LANGUAGES, course_slices, measure, unknown_id
 from tokenlab.pipeline import models, pre_tokenizers
 from tokenlab.pipeline.byte_alphabet import from_byte_alphabet
-from tokenlab.validation import LANGUAGES, course_slices, measure, probe_texts, unknown_id, validate
+from tokenlab.validation import probe_texts, validate
 
 VECTORS = Path(__file__).parent / "vectors"
 SLICES = {"mixed": ["e e а, 北京 🦀\n", "def f():\n    return 'é'\n", "don't  stop"]}

@@ -6,8 +6,8 @@ prints it.
 
 The line between a fault and a property: a stage may lose text if losing it is its job. That is a normalizer
 that changes the text, a pre-tokenizer that drops white space, a marker put in front (whether or not decoding
-takes it away), a model that has an unknown token, and a decoding that tidies spaces. What such a stage
-changed is reported as "by design". All text that passed them unchanged has to come back exactly.
+takes it away), a model that has an unknown token, and a decoding that tidies spaces or joins by them. What
+such a stage changed is reported as "by design". All text that passed unchanged has to come back exactly.
 """
 
 from __future__ import annotations
@@ -16,22 +16,31 @@ import json
 import os
 import pickle
 import random
-import re
 import subprocess
 import sys
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
+from types import NoneType
 from typing import Any, Literal, NamedTuple
 
 from tokenlab.bpe.merging import merge_reference
-from tokenlab.corpus import load_corpus
 from tokenlab.errors import TokenLabError, UnknownCharacterError
 from tokenlab.formats import CODECS, Encoding, Tokenizer
-from tokenlab.pipeline import models, pre_tokenizers
+from tokenlab.lengths import (
+    course_slices,
+    decode_all,
+    encode_plain,
+    is_byte_level,
+    measure,
+    token_bytes,
+    unknown_id,
+)
+from tokenlab.pipeline import decoders, models
 from tokenlab.pipeline.byte_alphabet import BYTE_ALPHABET, from_byte_alphabet
 from tokenlab.pipeline.decoders import clean_up_spaces
 from tokenlab.unigram.viterbi import Unigram
@@ -40,21 +49,10 @@ Verdict = Literal["pass", "fail", "by design"]
 Seen = tuple[Verdict, str, str]
 Remake = Callable[[], Tokenizer]
 
-LANGUAGES = {
-    "en": "English",
-    "ru": "Russian",
-    "zh-Hans": "Chinese",
-    "ja": "Japanese",
-    "ar": "Arabic",
-    "hi": "Hindi",
-    "ko": "Korean",
-    "tr": "Turkish",
-    "zxx": "code",
-    "mul": "emoji",
-}
 UTF8_BYTES = [*range(0xC0), *range(0xC2, 0xF5)]  # the others occur in no UTF-8 text
 HASH_SEEDS = "0", "1"
 HASHED = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder", "added_tokens", "prefix_ids")
+SPACING = (NoneType, decoders.WordPiece, decoders.BPEDecoder)  # words come out with a space between
 MOST_RULES = 300
 KINDS_OF_PROBES = {
     "white space": " \t\n\r\v\f\u00a0\u2003\u2028\u3000a",
@@ -70,43 +68,6 @@ class Finding(NamedTuple):
     verdict: Verdict
     seen: str
     example: str
-
-
-class Length(NamedTuple):
-    """What the texts of one slice cost.
-
-    `byte_tokens` are tokens that stand for part of a character, or are written as <0xC3>; `exact` says
-    whether every text came back as it was.
-    """
-
-    characters: int
-    bytes: int
-    tokens: int
-    byte_tokens: int
-    unknown: int
-    exact: bool
-
-    @property
-    def per_character(self) -> float:
-        return self.tokens / self.characters
-
-    @property
-    def per_byte(self) -> float:
-        return self.tokens / self.bytes
-
-    @property
-    def byte_share(self) -> float:
-        return self.byte_tokens / max(1, self.tokens)
-
-
-def course_slices() -> dict[str, list[str]]:
-    """Return the texts to measure on: one passage in eight languages, code, emoji.
-
-    >>> list(course_slices())[:2]
-    ['English', 'Russian']
-    """
-    test = [each for each in load_corpus("multilingual").test if each.kind != "prose"]
-    return {name: [each.text for each in test if each.language == tag] for tag, name in LANGUAGES.items()}
 
 
 def probe_texts(seed: int = 0, count: int = 12) -> list[str]:
@@ -139,34 +100,6 @@ def _own_texts(tokenizer: Tokenizer, seed: int, count: int = 60) -> list[str]:
     return []
 
 
-def measure(tokenizer: Tokenizer, texts: Iterable[str]) -> Length:
-    """Return what texts cost with a tokenizer, special tokens not counted.
-
-    >>> from tokenlab import BpeTokenizer, to_pipeline
-    >>> measure(to_pipeline(BpeTokenizer.from_merge_pairs([(32, 208)])), ["e а"])
-    Length(characters=3, bytes=4, tokens=3, byte_tokens=2, unknown=0, exact=True)
-    """
-    texts, unknown = list(texts), unknown_id(tokenizer)
-    made = [_encode(tokenizer, text) for text in texts]
-    tokens = [token for each in made for token in each.tokens]
-    return Length(
-        sum(map(len, texts)),
-        sum(len(text.encode()) for text in texts),
-        len(tokens),
-        sum(_is_part(tokenizer, token) for token in tokens),
-        sum(each.ids.count(unknown) for each in made if unknown is not None),
-        all(_back(tokenizer, each) == text for each, text in zip(made, texts, strict=True)),
-    )
-
-
-def unknown_id(tokenizer: Tokenizer) -> int | None:
-    """Return the ID that stands for what the model does not know, None where it has none."""
-    model: Any = tokenizer.model
-    named: int | None = model.vocabulary.get(getattr(model, "unk_token", None))
-    unknown: int | None = getattr(model, "unk_id", named)
-    return unknown
-
-
 def validate(
     tokenizer: Tokenizer,
     remake: Remake | None = None,
@@ -183,11 +116,11 @@ def validate(
         seed: of the random texts.
         slices: the texts to measure length on, by name; None: `course_slices()`.
     """
-    plain = replace(tokenizer, truncation=None, padding=None)
+    plain = _plain(tokenizer)
     probes = [*probe_texts(seed), *_own_texts(plain, seed)]
     slices = course_slices() if slices is None else slices
     long_texts = [text for texts in slices.values() for text in texts]
-    others = _other_processes(remake or plain, probes)
+    others = cache(partial(_other_processes, remake or plain, probes))
     checks: dict[str, Callable[[], Seen]] = {
         "round trip": lambda: _round_trip(plain, [*probes, *long_texts]),
         "byte map": lambda: _byte_map(plain, probes),
@@ -195,8 +128,8 @@ def validate(
         "special flags": lambda: _special_flags(plain),
         "no forged tokens": lambda: _forged(plain),
         "offsets": lambda: _offsets(plain, [*probes, *long_texts]),
-        "determinism": lambda: _determinism(plain, probes, others),
-        "fingerprint": lambda: _fingerprint(plain, probes, others),
+        "determinism": lambda: _determinism(plain, probes, others()),
+        "fingerprint": lambda: _fingerprint(plain, probes, others()),
         **{f"length: {name}": partial(_length, plain, texts) for name, texts in slices.items()},
     }
     return [Finding(name, *_tried(run)) for name, run in checks.items()]
@@ -222,35 +155,8 @@ def _tried(run: Callable[[], Seen]) -> Seen:
 # --- What the checks stand on
 
 
-def _encode(tokenizer: Tokenizer, text: str) -> Encoding:
-    return tokenizer.encode(text, add_special_tokens=False, parse_special_tokens=False)
-
-
-def _back(tokenizer: Tokenizer, encoding: Encoding) -> str:
-    return tokenizer.decode(encoding.ids, skip_special_tokens=False)
-
-
-def _is_byte_level(tokenizer: Tokenizer) -> bool:
-    def found(part: object) -> bool:
-        inside = getattr(part, "pretokenizers", ())
-        return isinstance(part, pre_tokenizers.ByteLevel) or any(map(found, inside))
-
-    return found(tokenizer.pre_tokenizer)
-
-
-def _token_bytes(tokenizer: Tokenizer, token: str) -> bytes:
-    if re.fullmatch("<0x[0-9A-F]{2}>", token):
-        return bytes.fromhex(token[3:5])
-    data = from_byte_alphabet(token) if _is_byte_level(tokenizer) else None
-    return token.encode() if data is None else data
-
-
-def _is_part(tokenizer: Tokenizer, token: str) -> bool:
-    try:
-        _token_bytes(tokenizer, token).decode()
-    except UnicodeDecodeError:
-        return True
-    return re.fullmatch("<0x[0-9A-F]{2}>", token) is not None
+def _plain(tokenizer: Tokenizer) -> Tokenizer:
+    return replace(tokenizer, truncation=None, padding=None)
 
 
 def _pieces(tokenizer: Tokenizer, text: str) -> list[tuple[str, str]]:
@@ -264,43 +170,40 @@ def _pieces(tokenizer: Tokenizer, text: str) -> list[tuple[str, str]]:
 def _is_kept(tokenizer: Tokenizer, text: str, encoding: Encoding, back: str) -> bool:
     """Whether every stage let the text pass, so that it has to come back; see the module's line."""
     joined = "".join(piece for piece, _ in _pieces(tokenizer, text))
-    if _is_byte_level(tokenizer):
+    if is_byte_level(tokenizer):
         joined = (from_byte_alphabet(joined) or b"").decode(errors="replace")
     spaced = joined.replace("▁", " ")
     is_marked = "▁" not in text and (spaced == f" {text}" or (spaced == text and joined[:1] != "▁"))
     is_tidied = tokenizer.clean_up_tokenization_spaces and clean_up_spaces(text) != text
     is_marker_shown = joined[:1] == "▁" and back == f" {text}"
-    is_changed = is_tidied or is_marker_shown or unknown_id(tokenizer) in encoding.ids
+    joins_by_spaces = not is_byte_level(tokenizer) and isinstance(tokenizer.decoder, SPACING)
+    is_spaced = joins_by_spaces and len(encoding.ids) > 1
+    is_changed = is_tidied or is_spaced or is_marker_shown or unknown_id(tokenizer) in encoding.ids
     return (joined == text or is_marked) and not is_changed
 
 
-def _other_processes(remake: Remake | Tokenizer, texts: Sequence[str]) -> list[dict[str, Any]] | Exception:
-    """Each answer of a process of its own, one for each hash seed; or what kept them from answering."""
-    try:
-        sent = pickle.dumps((remake, texts))
-        answers = []
-        for seed in HASH_SEEDS:
-            path = os.pathsep.join(sys.path)
-            done = subprocess.run(
-                [sys.executable, "-W", "ignore", "-c", "import tokenlab.validation as v; v._answer()"],
-                input=sent,
-                capture_output=True,
-                env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
-                timeout=300,
-            )
-            if done.returncode:
-                last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-                raise TokenLabError(f"another process could not answer: {' '.join(last)}")
-            answers.append(json.loads(done.stdout))
-        return answers
-    except Exception as error:  # what cannot be pickled raises many things; the finding names it
-        return error
+def _other_processes(remake: Remake | Tokenizer, texts: Sequence[str]) -> list[dict[str, Any]]:
+    """Each answer of a process of its own, one for each hash seed."""
+    sent, answers = pickle.dumps((remake, texts)), []
+    for seed in HASH_SEEDS:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", "import tokenlab.validation as v; v._answer()"],
+            input=sent,
+            capture_output=True,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            timeout=300,
+        )
+        if done.returncode:
+            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+            raise TokenLabError(f"another process could not answer: {' '.join(last)}")
+        answers.append(json.loads(done.stdout))
+    return answers
 
 
 def _answer() -> None:
     """Answer as another process: what was pickled comes in, IDs and fingerprint go out."""
     remake, texts = pickle.load(sys.stdin.buffer)
-    tokenizer = remake if isinstance(remake, Tokenizer) else remake()
+    tokenizer = _plain(remake if isinstance(remake, Tokenizer) else remake())
     sys.stdout.write(json.dumps({"ids": _all_ids(tokenizer, texts), "fingerprint": tokenizer.fingerprint()}))
 
 
@@ -321,11 +224,11 @@ def _round_trip(tokenizer: Tokenizer, texts: Sequence[str]) -> Seen:
     changed = []
     for text in texts:
         try:
-            encoding = _encode(tokenizer, text)
+            encoding = encode_plain(tokenizer, text)
         except UnknownCharacterError:
             changed.append(f"{text[:40]!r} is refused")
             continue
-        back = _back(tokenizer, encoding)
+        back = decode_all(tokenizer, encoding)
         if back != text and _is_kept(tokenizer, text, encoding, back):
             return "fail", "a text that every stage let pass came back changed", f"{text!r} as {back!r}"
         if back != text:
@@ -338,7 +241,7 @@ def _round_trip(tokenizer: Tokenizer, texts: Sequence[str]) -> Seen:
 
 def _byte_map(tokenizer: Tokenizer, texts: Sequence[str]) -> Seen:
     known: Mapping[str, int] = tokenizer.model.vocabulary
-    if not _is_byte_level(tokenizer):
+    if not is_byte_level(tokenizer):
         if not getattr(tokenizer.model, "byte_fallback", False):
             return "by design", "there is none: the model works on characters", ""
         missing = [f"<0x{byte:02X}>" for byte in UTF8_BYTES if f"<0x{byte:02X}>" not in known]
@@ -375,17 +278,14 @@ def _ties(tokenizer: Tokenizer) -> Seen:
 
 def _bpe_cases(model: models.BPE) -> tuple[list[str], Callable[[str], list[int]]]:
     """Texts on which two rules or two places compete, and what the readable encoder makes of them."""
-    ids, pairs = model.vocabulary, list(model.merges)
-    whole = [(left, right, left + right) for left, right in pairs]
-    rules = {(ids[a], ids[b]): (rank, ids[made]) for rank, (a, b, made) in enumerate(whole) if made in ids}
-    is_plain = not (model.continuing_subword_prefix or model.end_of_word_suffix)
-    after = dict(reversed(pairs[:MOST_RULES]))
-    cases = [left * times for left, right in pairs[:MOST_RULES] if left == right for times in (3, 4, 5)]
-    cases += [left + right + after[right] for left, right in pairs[:MOST_RULES] if right in after]
-    cases += [left + right for left, right in pairs[:MOST_RULES]]
-    fit = [
-        t for t in cases if is_plain and all(c in ids for c in t) and not (model.ignore_merges and t in ids)
-    ]
+    if model.continuing_subword_prefix or model.end_of_word_suffix:  # a symbol is more than its character
+        return [], lambda text: []
+    ids, first = model.vocabulary, list(model.merges)[:MOST_RULES]
+    rules = {(ids[a], ids[b]): (rank, ids[a + b]) for rank, (a, b) in enumerate(model.merges)}
+    after = dict(reversed(first))
+    cases = [left * times for left, right in first if left == right for times in (3, 4, 5)]
+    cases += [left + right + end for left, right in first for end in ("", after.get(right, ""))]
+    fit = [text for text in cases if ids.keys() >= set(text) and not (model.ignore_merges and text in ids)]
     return fit, lambda text: merge_reference([ids[character] for character in text], rules)
 
 
@@ -406,22 +306,18 @@ def _special_flags(tokenizer: Tokenizer) -> Seen:
 
 
 def _forged(tokenizer: Tokenizer) -> Seen:
+    ways: dict[str, Callable[[str], Encoding]] = {
+        "encode(parse_special_tokens=False)": partial(encode_plain, tokenizer),
+        "encode_parts": lambda text: tokenizer.encode_parts([text]),
+    }
     special = [each for each in tokenizer.added_tokens if each.special and each.id != unknown_id(tokenizer)]
     for token in special:
         for text in (token.content, f"a {token.content}", f"{token.content * 2} a", f"\n{token.content}\n"):
-            for way in ("encode(parse_special_tokens=False)", "encode_parts"):
-                try:
-                    whole = (
-                        _encode(tokenizer, text) if way != "encode_parts" else tokenizer.encode_parts([text])
-                    )
-                except UnknownCharacterError:
-                    continue
-                if token.id in whole.ids:
-                    return (
-                        "fail",
-                        f"plain text makes the token {token.content!r}, ID {token.id}",
-                        f"{way} of {text!r}",
-                    )
+            for name, encode in ways.items():
+                with suppress(UnknownCharacterError):
+                    if token.id in encode(text).ids:
+                        seen = f"plain text makes the token {token.content!r}, ID {token.id}"
+                        return "fail", seen, f"{name} of {text!r}"
     return "pass", f"plain text makes none of {len(special)} special tokens", ""
 
 
@@ -429,7 +325,7 @@ def _offsets(tokenizer: Tokenizer, texts: Sequence[str]) -> Seen:
     compared = 0
     for text in texts:
         try:
-            encoding = _encode(tokenizer, text)
+            encoding = encode_plain(tokenizer, text)
         except UnknownCharacterError:
             continue
         previous = 0
@@ -440,15 +336,21 @@ def _offsets(tokenizer: Tokenizer, texts: Sequence[str]) -> Seen:
             if not previous <= start <= end <= len(text):
                 return "fail", "offsets go back or leave the text", where
             previous = start
-            if token_id != unknown_id(tokenizer) and not _is_consistent(tokenizer, token, text[start:end]):
+            if token_id != unknown_id(tokenizer) and not _is_consistent(tokenizer, token, text, start, end):
                 return "fail", "a token is not in its part of the text", where
             compared += 1
     return "pass", f"{compared:,} tokens lie in order, each in its part of the text", ""
 
 
-def _is_consistent(tokenizer: Tokenizer, token: str, part: str) -> bool:
+def _is_consistent(tokenizer: Tokenizer, token: str, text: str, start: int, end: int) -> bool:
+    if tokenizer.normalizer is not None:  # marks compose and change places: take all
+        while 0 < start < len(text) and unicodedata.combining(text[start]):
+            start -= 1
+        while end < len(text) and unicodedata.combining(text[end]):
+            end += 1
+    part = text[start:end]
     prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
-    data = _token_bytes(tokenizer, token.removeprefix(prefix) if token != prefix else token)
+    data = token_bytes(tokenizer, token.removeprefix(prefix) if token != prefix else token)
     forms = [part] if tokenizer.normalizer is None else [part, tokenizer.normalizer(part)]
     return any(
         wanted.strip() in form.encode()
@@ -457,11 +359,7 @@ def _is_consistent(tokenizer: Tokenizer, token: str, part: str) -> bool:
     )
 
 
-def _determinism(
-    tokenizer: Tokenizer, texts: Sequence[str], others: list[dict[str, Any]] | Exception
-) -> Seen:
-    if isinstance(others, Exception):
-        raise others
+def _determinism(tokenizer: Tokenizer, texts: Sequence[str], others: list[dict[str, Any]]) -> Seen:
     here = _all_ids(tokenizer, texts)
     for text, ids in zip(texts, here, strict=True):
         if not isinstance(ids, str) and list(tokenizer.encode(text).ids) != ids:
@@ -477,11 +375,7 @@ def _determinism(
     return "pass", f"{len(others)} other processes gave the same IDs for {len(texts)} texts", ""
 
 
-def _fingerprint(
-    tokenizer: Tokenizer, texts: Sequence[str], others: list[dict[str, Any]] | Exception
-) -> Seen:
-    if isinstance(others, Exception):
-        raise others
+def _fingerprint(tokenizer: Tokenizer, texts: Sequence[str], others: list[dict[str, Any]]) -> Seen:
     here, saved = tokenizer.fingerprint(), []
     for seed, other in zip(HASH_SEEDS, others, strict=True):
         if other["fingerprint"] != here:

@@ -17,11 +17,11 @@ from tokenlab.bpe.training import BpeTrainer
 from tokenlab.corpus import load_corpus
 from tokenlab.course.model import Chapter, Concept, Exercise, Misconception, Question, quoted
 from tokenlab.formats import Tokenizer, mtok, to_pipeline
+from tokenlab.lengths import measure
 from tokenlab.pipeline import decoders, models, normalizers, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.byte_alphabet import from_byte_alphabet
 from tokenlab.pipeline.patterns import Pattern, find_regex
-from tokenlab.validation import measure
 
 MOST_MERGES = 2000
 GLUING_PATTERN = pre_tokenizers.GPT2_PATTERN.replace(r"\s+(?!\S)|", "")
@@ -347,7 +347,9 @@ GLUED = Question(
     ),
     concepts=("glued spaces",),
     cells=("06:split-rows", "glued", "glued-rule"),
-    show=lambda texts: "\n\n" + "\n".join(f"- {i}: `{text!r}`" for i, text in enumerate(texts)),
+    show=lambda texts: (
+        "\n\n" + "\n".join(f"- {i}: `{text.replace(' ', '␣')!r}`" for i, text in enumerate(texts))
+    ),
 )
 
 # The spelling of the space.
