@@ -1,4 +1,4 @@
-"""The course as web pages: its lock fits the course's, it builds without a warning, every chapter is in it."""
+"""The course as web pages: the lock fits the course's, no warnings, every chapter, what its pictures say."""
 
 import importlib.util
 import re
