@@ -206,6 +206,23 @@ class TruncationError(TokenLabError):
     """A truncation that cannot be met."""
 
 
+class PaddingLimitError(TokenLabError):
+    """A padding so long that it could only fill the memory."""
+
+    message = "padding to {length} tokens passes the limit of {limit}"
+    length: int
+    limit: int
+
+
+class GrowthLimitError(TokenLabError):
+    """Replacements so long that a chain of them could only fill the memory."""
+
+    message = "replacements of {grown} characters in a text of {length} pass the limit of {limit}"
+    length: int
+    grown: int
+    limit: int
+
+
 class UnknownCharacterError(TokenLabError):
     """A character that neither the vocabulary nor an unknown token can stand for."""
 

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer as OracleTokenizer
 from tokenizers import models as oracle_models
 from tokenizers import pre_tokenizers as oracle_pre_tokenizers
 
-from tokenlab.errors import TruncationError
+from tokenlab.errors import PaddingLimitError, TruncationError
 from tokenlab.pipeline.encoding import (
     Encoding,
     Padding,
@@ -187,3 +187,9 @@ def test_an_encoding_is_frozen_and_pickles():
         encoding.ids = ()
     assert pickle.loads(pickle.dumps(encoding)) == encoding
     assert pickle.loads(pickle.dumps(encoding)).byte_offsets == encoding.byte_offsets
+
+
+@pytest.mark.parametrize("padding", [Padding(strategy=2**32 - 1), Padding(pad_to_multiple_of=2**32 - 1)])
+def test_a_padding_that_only_fills_the_memory_is_refused(padding):
+    with pytest.raises(PaddingLimitError):
+        pad_batch([Encoding.inserted([1], ["a"])], padding)

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import NORMALIZER, TEXT, oracle, ours
 
-from tokenlab.errors import CharacterMapError, PatternError
+from tokenlab.errors import CharacterMapError, GrowthLimitError, PatternError
 from tokenlab.pipeline import normalizers
 from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.text import AlignedText
@@ -172,3 +172,10 @@ def test_a_component_is_its_data(spec):
     assert first == second and hash(first) == hash(second)
     assert pickle.loads(pickle.dumps(first)) == first
     assert spec["type"] in repr(first)
+
+
+def test_a_chain_of_growing_replacements_is_refused():
+    bomb = normalizers.Sequence((normalizers.Replace(Pattern("a"), "a" * 1000),) * 12)
+    for run in (bomb, lambda text: bomb.normalize(AlignedText.of(text))):
+        with pytest.raises(GrowthLimitError):
+            run("a")

@@ -12,9 +12,10 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from tokenlab.errors import TruncationError
+from tokenlab.errors import PaddingLimitError, TruncationError
 
 Span = tuple[int, int]
+MOST_PADDED = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +309,9 @@ def pad_batch(encodings: Sequence[Encoding], padding: Padding) -> list[Encoding]
         encodings: a batch; those already longer stay as they are.
         padding: the rule.
 
+    Raises:
+        PaddingLimitError: a length of more than 2^22 tokens, which no batch has and a file may ask for.
+
     >>> batch = [Encoding.inserted([1], ["a"]), Encoding.inserted([1, 1, 1], "aaa")]
     >>> [e.attention_mask for e in pad_batch(batch, Padding(direction="Left"))]
     [(0, 0, 1), (1, 1, 1)]
@@ -315,6 +319,8 @@ def pad_batch(encodings: Sequence[Encoding], padding: Padding) -> list[Encoding]
     length = max(map(len, encodings), default=0) if isinstance(padding.strategy, str) else padding.strategy
     if padding.pad_to_multiple_of:
         length += -length % padding.pad_to_multiple_of
+    if length > MOST_PADDED and length > max(map(len, encodings), default=0):
+        raise PaddingLimitError(length=length, limit=MOST_PADDED)
 
     def pad(encoding: Encoding) -> Encoding:
         missing = max(0, length - len(encoding))

@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, repeat
 
+from tokenlab.errors import GrowthLimitError
 from tokenlab.pipeline.character_map import CharacterMap
 from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.text import WHITE_SPACE, AlignedText, CharacterTable
+
+MOST_PUT_IN = 1 << 24  # characters that one normalizer may put in, or eight times the text
 
 
 class Normalizer:
@@ -284,6 +287,7 @@ class Replace(Normalizer):
         matches = self.pattern.find(aligned.text)
         if not matches:
             return aligned
+        _check_growth(len(aligned.text), len(matches) * len(self.content))
         parts: list[str] = []
         sources: list[int] = []
         done = 0
@@ -297,7 +301,14 @@ class Replace(Normalizer):
     def __call__(self, text: str) -> str:
         if self.pattern.regex or not self.pattern.text:
             return self.normalize(AlignedText.of(text)).text
+        _check_growth(len(text), text.count(self.pattern.text) * len(self.content))
         return text.replace(self.pattern.text, self.content)
+
+
+def _check_growth(length: int, put_in: int) -> None:
+    """Refuse replacements that a chain of, from a hostile file, would fill the memory with."""
+    if put_in > max(MOST_PUT_IN, 8 * length):
+        raise GrowthLimitError(length=length, grown=put_in, limit=max(MOST_PUT_IN, 8 * length))
 
 
 @lru_cache(maxsize=16)
