@@ -57,7 +57,7 @@ simple = st.one_of(
     st.builds(RobertaProcessing, special, special, flags, flags),
     templates(),
 )
-# A template fills places for texts, so only what trims may come before it; nothing inserts twice in a file.
+# A template fills places for texts, so no other one may come before it.
 components = st.one_of(
     simple,
     st.lists(st.builds(ByteLevel, flags, flags, flags), max_size=2).flatmap(
@@ -99,6 +99,38 @@ def test_agrees_with_the_oracle(component, first, second, max_length, add_specia
     )
     assert_same(ours, theirs)
     assert list(ours.sequence_ids) == list(theirs.sequence_ids)
+
+
+whole_parts = st.one_of(
+    st.builds(BertProcessing, special, special), st.builds(RobertaProcessing, special, special, flags, flags)
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(whole_parts, simple, lengths, st.none() | lengths, st.none() | st.integers(8, 12))
+def test_tokens_put_in_twice_are_the_oracles(first, second, length, pair_length, max_length):
+    tokenizer = oracle_with(Sequence((first, second)))
+    texts = [text_of(length), *([] if pair_length is None else [text_of(pair_length, 5)])]
+    truncation = None
+    if max_length is not None:
+        truncation = Truncation(max_length=max_length)
+        tokenizer.enable_truncation(max_length)
+    ours = post_process(
+        *[encode(text, number) for number, text in enumerate(texts)],
+        *([None] if len(texts) < 2 else []),
+        post_processor=Sequence((first, second)),
+        truncation=truncation,
+        add_special_tokens=True,
+    )
+    theirs = tokenizer.encode(*texts)
+    assert len(ours.overflowing) == len(theirs.overflowing)
+    for mine, expected in zip((ours, *ours.overflowing), (theirs, *theirs.overflowing), strict=True):
+        # Not the mask: the oracle forgets there what the first of the two has put in.
+        for column in ("ids", "tokens", "offsets", "type_ids", "word_ids"):
+            assert list(getattr(mine, column)) == list(getattr(expected, column)), column
+        assert [i for i, mark in zip(mine.ids, mine.special_tokens_mask, strict=True) if not mark] == [
+            i for i, part in zip(mine.ids, mine.sequence_ids, strict=True) if part is not None
+        ]
 
 
 @settings(max_examples=200, deadline=None)
@@ -157,7 +189,9 @@ def test_a_special_token_has_as_many_ids_as_strings():
 
 
 def test_a_template_does_not_guess_what_the_parts_of_another_one_are():
-    twice = Sequence((BertProcessing(), TemplateProcessing()))
+    twice = Sequence(
+        (TemplateProcessing("$A [SEP] [SEP]", special_tokens=SPECIAL_TOKENS), TemplateProcessing())
+    )
     with pytest.raises(ComponentError):
         twice.process(encode("a"))
 

@@ -105,6 +105,14 @@ def test_chunks_change_nothing(pre_tokenizer, text):
         assert tokenizer.encode_ids(text) == list(plain.encode(text).ids)
 
 
+def test_what_a_stage_rewrote_is_cut_again():
+    stages = pre_tokenizers.ByteLevel(add_prefix_space=False), pre_tokenizers.Digits()
+    model = models.WordLevel({"a": 0, "Ġb": 1, "1": 2})
+    tokenizer = Tokenizer(model, pre_tokenizer=pre_tokenizers.Sequence(stages))
+    assert tokenizer.encode("a b1").tokens == ("a", "Ġb", "1")
+    assert tokenizer.encode("a b1").offsets == ((0, 1), (1, 3), (3, 4))
+
+
 def test_ids_come_framed_as_the_post_processor_says():
     vocabulary = {"a": 0, "[CLS]": 1, "[SEP]": 2}
     tokenizer = Tokenizer(

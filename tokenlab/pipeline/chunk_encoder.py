@@ -78,8 +78,8 @@ class ChunkEncoder:
 
     def __init__(self, pre_tokenizer: PreTokenizer, model: Model, chunker: Chunker) -> None:
         self._pre_tokenizer, self._model, self._blocks = pre_tokenizer, model, chunker.blocks
-        self._only_cuts = pre_tokenizer.only_cuts
         self._cutter, table = pre_tokenizer.parted()
+        self._only_cuts = self._cutter.only_cuts
 
         def rewrite(word: str) -> str:
             return word if table is None else word.translate(table)

@@ -17,16 +17,28 @@ _WORD = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}" + _NUMBERS + "]"
 # Rust's word characters: with the joiners, and without those numbers.
 RUST_WORD = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200C}\x{200D}]"
 RUST_NOT_WORD = "[^" + RUST_WORD[1:]
+
+
+def _boundary(word: str) -> str:
+    return rf"(?:(?<={word})(?!{word})|(?<!{word})(?={word}))"
+
+
+def _no_boundary(word: str) -> str:
+    return rf"(?:(?<={word})(?={word})|(?<!{word})(?!{word}))"
+
+
 _ESCAPES = {
     "w": _WORD,
     "W": "[^" + _WORD[1:],
+    "b": _boundary(_WORD),
+    "B": _no_boundary(_WORD),
     "h": "[0-9A-Fa-f]",
     "H": "[^0-9A-Fa-f]",
     "Z": r"(?=\n?\Z)",
     "z": r"\Z",
     "e": r"\x1b",
 }
-_SAME = frozenset("pPsSdDRXbBAGKnrtfvaux")
+_SAME = frozenset("pPsSdDRXAGKnrtfvaux")
 _TOKEN = re.compile(
     r"""\\[pP]\{\^?[\w\ -]+\}    # a property
       | \\x\{[0-9A-Fa-f]{1,6}\}
@@ -70,11 +82,12 @@ def from_rust(pattern: str) -> str:
     >>> from_rust(r"\p{N}{1,3}+|\s++$")
     '(?>\\p{N}{1,3})|\\s++\\z'
     """
+    boundaries = {r"\b": _boundary(RUST_WORD), r"\B": _no_boundary(RUST_WORD)}
     meanings = {r"\w": RUST_WORD, r"\W": RUST_NOT_WORD, "(?s)": "(?m)", "(?s:": "(?m:"}
     out, depth = [], 0
     for token in _tokens(rewrite_counted(pattern, "(?>{})")):
         depth += _opens_class(token, depth)
-        anchor = None if depth else {"$": r"\z", "^": r"\A"}.get(token)
+        anchor = None if depth else {"$": r"\z", "^": r"\A", **boundaries}.get(token)
         out.append(anchor or meanings.get(token, token))
     return "".join(out)
 
@@ -161,6 +174,8 @@ def _escape(token: str, pattern: str, *, in_class: bool) -> str:
         raise PatternError(pattern=pattern, reason=f"{token} without a property in braces")
     if token.startswith(r"\x{"):
         return re.escape(chr(int(token[3:-1], 16)))
+    if token == r"\b" and in_class:  # a backspace there
+        return token
     if kind in _ESCAPES:
         return _ESCAPES[kind].replace(_NUMBERS, "") if in_class else _ESCAPES[kind]
     if kind.isascii() and kind.isalpha() and kind not in _SAME:

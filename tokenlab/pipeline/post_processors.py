@@ -147,10 +147,10 @@ class BertProcessing(PostProcessor):
         if not add_special_tokens:
             return parts
         first, *others = parts
-        result = [_special(self.cls), first, _special(self.sep)]
-        for other in others:
-            result += [other, _special(self.sep, 1)]
-        return result
+        return [
+            merge([_special(self.cls), first, _special(self.sep)]),
+            *(merge([other, _special(self.sep, 1)]) for other in others),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +182,8 @@ class RobertaProcessing(PostProcessor):
         result: list[Encoding] = []
         for index, part in enumerate(parts):
             pieces = tuple(_with_type(piece, 0) for piece in part.overflowing)
-            result += [
-                _special(self.sep if index else self.cls),
-                replace(part, overflowing=pieces),
-                _special(self.sep),
-            ]
+            begin, end = _special(self.sep if index else self.cls), _special(self.sep)
+            result.append(merge([begin, replace(part, overflowing=pieces), end]))
         return result
 
 
@@ -333,7 +330,10 @@ class TemplateProcessing(PostProcessor):
 
 @dataclass(frozen=True, slots=True)
 class Sequence(PostProcessor):
-    """Several post-processors, one after the other, each on the parts that the one before left."""
+    """Several post-processors, one after the other, each on the parts that the one before left.
+
+    What one of them put in stays marked as special (in Hugging Face not where another puts tokens round it).
+    """
 
     processors: tuple[PostProcessor, ...] = ()
 

@@ -54,7 +54,7 @@ class PreTokenizer:
 
     @property
     def only_cuts(self) -> bool:
-        """Whether pieces of ASCII text, before any rewriting, are its stretches, all but white space."""
+        """Whether pieces of ASCII text are its stretches, not rewritten, all but white space."""
         return False
 
     def split(self, text: str) -> list[tuple[str, Span]]:
@@ -202,10 +202,6 @@ class ByteLevel(PreTokenizer):
 
     def chunker(self) -> Chunker | None:
         return WORDS if self.use_regex and not self.add_prefix_space else None
-
-    @property
-    def only_cuts(self) -> bool:
-        return not self.add_prefix_space
 
 
 TO_BYTE_ALPHABET = CharacterTable(lambda character: to_byte_alphabet(character.encode()))
