@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import NORMALIZER, TEXT, document, ours
 
 from tokenlab import Tokenizer
-from tokenlab.pipeline.added_tokens import AddedToken, AddedTokenFinder
+from tokenlab.pipeline.added_tokens import AddedToken, AddedTokenFinder, normalized_finder
 
 BPE = {"type": "BPE", "vocab": {"[UNK]": 0}, "merges": [], "unk_token": "[UNK]"}
 CONTENTS = [
@@ -90,6 +90,11 @@ def spans(tokens, text, **options):
 )
 def test_matches(tokens, text, expected):
     assert spans(tokens, text) == expected
+
+
+def test_content_that_normalises_to_nothing_is_nowhere():
+    finder = normalized_finder([AddedToken(1, "  "), AddedToken(2, " a")], str.strip)
+    assert [(start, end, token.id) for start, end, token in finder.find("b a  ")] == [(2, 3, 2)]
 
 
 def test_text_cannot_forge_a_special_token_when_told_so():

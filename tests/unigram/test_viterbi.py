@@ -279,7 +279,7 @@ def test_the_empty_text_has_one_empty_segmentation():
 
 def test_arguments_without_sense_are_refused():
     model = Unigram({"a": -1.0})
-    for n in (0, -1):
+    for n in (0, -1, 1.5):
         with pytest.raises(UnigramArgumentError, match="n: expected at least 1"):
             model.n_best("a", n)
     for temperature in (0.0, -1.0, math.nan):

@@ -167,6 +167,9 @@ def raw_finder(tokens: Iterable[AddedToken], control_ids: Iterable[int] = ()) ->
 def normalized_finder(
     tokens: Iterable[AddedToken], normalizer: Callable[[str], str] | None
 ) -> AddedTokenFinder:
-    """Return the finder of the second pass; of two tokens alike when normalised, the later one counts."""
+    """Return the finder of the second pass; of two tokens alike when normalised, the later one counts.
+
+    Content that normalises to nothing is not looked for (Hugging Face then cuts between all characters).
+    """
     by_kind = sorted((token for token in tokens if token.normalized), key=lambda token: not token.special)
     return AddedTokenFinder({normalizer(t.content) if normalizer else t.content: t for t in by_kind})

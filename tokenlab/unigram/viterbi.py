@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from math import exp, inf, log
-from numbers import Real
+from numbers import Integral, Real
 from operator import itemgetter
 from sys import float_info
 from typing import Any, NamedTuple
@@ -336,8 +336,8 @@ class Unigram:
         >>> [path.pieces for path in Unigram({"a": -1.0, "aa": -1.5}).n_best("aaa", 2)]
         [('a', 'aa'), ('aa', 'a')]
         """
-        if n < 1:
-            raise UnigramArgumentError(name="n", expected="at least 1", found=n)
+        if not isinstance(n, Integral) or n < 1:
+            raise UnigramArgumentError(name="n", expected="at least 1, a whole number", found=n)
         check_text(text)
         ahead: dict[int, list[tuple[float, int, int]]] = {
             0: [(0.0, 0, 0)]
