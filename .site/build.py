@@ -33,13 +33,17 @@ def prepare(source: Path) -> None:
 def main() -> None:
     site = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as name:
-        source = Path(name)
+        source, built = Path(name, "source"), Path(name, "built", "site")  # MyST-NB writes beside its site
+        source.mkdir()
         prepare(source)
-        shutil.rmtree(site, ignore_errors=True)
         words = ["-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", str(HERE)]
-        code = subprocess.call([sys.executable, *words, "-d", str(source / ".doctrees"), name, str(site)])
-    if code:
-        sys.exit(code)
+        code = subprocess.call(
+            [sys.executable, *words, "-d", str(Path(name, "doctrees")), str(source), str(built)]
+        )
+        if code:
+            sys.exit(code)
+        shutil.rmtree(site, ignore_errors=True)
+        shutil.copytree(built, site)
     print(site / "index.html")
 
 

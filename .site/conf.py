@@ -8,6 +8,7 @@ html_theme = "furo"
 html_title = "tokenlab: how tokenizers really work"
 html_copy_source = False
 language = "en"
+smartquotes = False  # a text stands as it is
 nb_execution_mode = "off"  # a notebook is committed with its outputs, and the tests run it
 myst_heading_anchors = 3
 templates_path = []

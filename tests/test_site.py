@@ -39,6 +39,7 @@ def test_it_builds_without_a_warning_and_keeps_what_pictures_say(tmp_path):
         [sys.executable, SITE / "build.py", site], capture_output=True, text=True, timeout=300
     )
     assert (done.returncode, done.stderr) == (0, "")
+    assert list(tmp_path.iterdir()) == [site]
     for notebook in (ROOT / "notebooks").glob("*.ipynb"):
         page = (site / f"{notebook.stem}.html").read_text("utf-8")
         sent = notebook.read_text("utf-8")
