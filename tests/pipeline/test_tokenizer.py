@@ -353,3 +353,18 @@ def test_a_long_text_without_a_space_costs_no_more_for_each_character(unit):
 
     short, long = seconds(5_000), seconds(100_000)
     assert long / 100_000 <= 6 * short / 5_000
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(WORDS, min_size=1, max_size=10))
+def test_new_words_learnt_all_at_once_encode_alike(texts):
+    from tokenlab.pipeline import chunk_encoder
+
+    text = " ".join(f"{word}{number}x" for word in texts for number in range(40))
+    plain = replace(TRAINED)
+    object.__setattr__(plain, "_chunks", None)
+    at_once = replace(TRAINED)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunk_encoder, "_WORTH_IT", 1)
+        assert at_once.encode(text) == plain.encode(text)
+        assert at_once.encode_ids(text) == list(plain.encode(text).ids)

@@ -7,7 +7,7 @@ way, piece by piece, is what `chunks` promises and the tests check.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
@@ -19,6 +19,8 @@ from tokenlab.pipeline.pre_tokenizers import PreTokenizer
 from tokenlab.pipeline.text import AlignedText
 
 _KEPT_CHUNKS = 1 << 17
+_BLOCK = 1 << 19  # characters
+_WORTH_IT = 2000  # chunks
 
 
 Row = tuple[tuple[int, ...], tuple[str, ...], tuple[Span, ...], tuple[int | None, ...], int]
@@ -30,6 +32,17 @@ def _row(tokens: list[Token]) -> Row:
     ids = tuple([token.id for token in tokens])
     spans = tuple([(token.start, token.end) for token in tokens])
     return ids, tuple([token.token for token in tokens]), spans, (0,) * len(ids), 1
+
+
+def _look_up(kept: Any, chunks: list[str], learn: Callable[[list[str]], None]) -> list[Any]:
+    """Return what is kept of each chunk, after learning the new ones, all at once where they are many."""
+    found = list(map(kept.get, chunks))
+    if all(found):
+        return found
+    new = [chunk for chunk in set(chunks) if chunk not in kept and len(chunk) <= 100]
+    if len(new) >= _WORTH_IT:
+        learn(new)
+    return list(map(kept.__getitem__, chunks))
 
 
 @contextmanager
@@ -84,9 +97,10 @@ class ChunkEncoder:
         def rewrite(word: str) -> str:
             return word if table is None else word.translate(table)
 
+        self._rewrite = rewrite
         self._word_ids = PieceCache(lambda word: model.encode_ids(rewrite(word)))
         self._word_rows: Any = PieceCache(lambda word: _row(model.tokenize(rewrite(word))))  # type: ignore[arg-type, return-value]
-        self._chunk_ids = PieceCache(self._ids_of_chunk, _KEPT_CHUNKS)
+        self._chunk_ids = PieceCache(lambda chunk: self._joined_ids(self._cutter.pieces(chunk)), _KEPT_CHUNKS)
         self._chunk_rows: Any = PieceCache(self._row_of_chunk)  # type: ignore[arg-type]
 
     def add_ids(self, ids: list[int], text: str) -> None:
@@ -96,8 +110,8 @@ class ChunkEncoder:
             UnknownCharacterError: with a position that counts from some chunk's start.
         """
         with _collector_paused():
-            for chunks in self._blocks(text):
-                ids.extend(chain.from_iterable(map(self._chunk_ids.__getitem__, chunks)))
+            for chunks in self._blocks(text, _BLOCK):
+                ids.extend(chain.from_iterable(_look_up(self._chunk_ids, chunks, self._learn_ids)))
 
     def add_columns(self, columns: Columns, text: AlignedText, word: int) -> int:
         """Add the tokens of a text, whose words are numbered from `word`; return the number after the last.
@@ -110,8 +124,9 @@ class ChunkEncoder:
 
     def _add_columns(self, columns: Columns, text: AlignedText, word: int) -> int:
         starts, ends, place = text.starts, text.ends, 0
-        for chunks in self._blocks(text.text):
-            ids, tokens, spans, numbers, counts = zip(*map(self._chunk_rows.__getitem__, chunks), strict=True)
+        for chunks in self._blocks(text.text, _BLOCK):
+            rows = _look_up(self._chunk_rows, chunks, self._learn_rows)
+            ids, tokens, spans, numbers, counts = zip(*rows, strict=True)
             places = list(accumulate(map(len, chunks), initial=place))
             words = list(accumulate(counts, initial=word))
             place, word = places.pop(), words.pop()
@@ -131,8 +146,25 @@ class ChunkEncoder:
                 )
         return word
 
-    def _ids_of_chunk(self, chunk: str) -> Iterable[int]:
-        words, ids = self._cutter.pieces(chunk), self._word_ids
+    def _learn_ids(self, chunks: list[str]) -> None:
+        cut, words = self._new_words(chunks, self._word_ids)
+        self._word_ids.keep(words, self._model.encode_many(list(map(self._rewrite, words))))
+        self._chunk_ids.keep(list(cut), [tuple(self._joined_ids(each)) for each in cut.values()])
+
+    def _learn_rows(self, chunks: list[str]) -> None:
+        chunks = [chunk for chunk in chunks if chunk.isascii()] if self._only_cuts else []
+        cut, words = self._new_words(chunks, self._word_rows)
+        found = self._model.tokenize_many(list(map(self._rewrite, words)))
+        self._word_rows.keep(words, list(map(_row, found)))
+        self._chunk_rows.keep(list(cut), [self._joined_row(*each) for each in cut.items()])
+
+    def _new_words(self, chunks: list[str], kept: Any) -> tuple[dict[str, list[str]], list[str]]:
+        """Return the words of each chunk, and those of them that are not kept yet."""
+        cut = {chunk: self._cutter.pieces(chunk) for chunk in chunks}
+        return cut, [word for word in set(chain.from_iterable(cut.values())) if word not in kept]
+
+    def _joined_ids(self, words: list[str]) -> Iterable[int]:
+        ids = self._word_ids
         return ids[words[0]] if len(words) == 1 else chain.from_iterable(map(ids.__getitem__, words))
 
     def _row_of_chunk(self, chunk: str) -> Row:
@@ -143,7 +175,9 @@ class ChunkEncoder:
                 columns.add(self._model.tokenize(piece.text), piece, number)
             spans = tuple([(start - 1, end - 1) for start, end in columns.offsets])
             return tuple(columns.ids), tuple(columns.tokens), spans, tuple(columns.word_ids), len(pieces)
-        words = self._cutter.pieces(chunk)
+        return self._joined_row(chunk, self._cutter.pieces(chunk))
+
+    def _joined_row(self, chunk: str, words: list[str]) -> Row:
         rows: list[Row] = [self._word_rows[word] for word in words]
         if len(rows) == 1 and words[0] == chunk:
             return rows[0]

@@ -49,12 +49,15 @@ class PieceCache(dict[str, tuple[int, ...]]):
         ids = self._older.get(piece)
         if ids is None:
             ids = tuple(self._compute(piece))
-        if len(piece) <= 100:
-            if len(self) >= self._capacity:
-                self._older = dict(self)
-                self.clear()
-            self[piece] = ids
+        self.keep([piece], [ids])
         return ids
+
+    def keep(self, pieces: Sequence[str], ids: Sequence[tuple[int, ...]]) -> None:
+        """Take in what others have computed; a piece over 100 characters hardly comes again."""
+        if len(self) + len(pieces) > self._capacity and self:
+            self._older = dict(self)
+            self.clear()
+        self.update(row for row in zip(pieces, ids, strict=True) if len(row[0]) <= 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,14 @@ class Model:
         """Return the token IDs of n pieces, one after the other."""
         cache = self._cache
         return [token_id for piece in pieces for token_id in cache[piece]]
+
+    def encode_many(self, pieces: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return the token IDs of each of n pieces, which are new to the cache and need not be kept in it."""
+        return [tuple(self._ids(piece)) for piece in pieces]
+
+    def tokenize_many(self, pieces: Sequence[str]) -> list[list[Token]]:
+        """Return the tokens of each of n pieces."""
+        return list(map(self.tokenize, pieces))
 
     def _set_vocabulary(self, vocabulary: Mapping[str, int], tokens_by_id: Mapping[int, str]) -> None:
         _set(self, vocabulary=vocabulary, tokens_by_id=tokens_by_id, _cache=PieceCache(self._ids))
@@ -249,9 +260,23 @@ class BPE(Model):
         """Return the tokens of a piece, each with the code points it covers."""
         if self.ignore_merges and piece in self.vocabulary:
             return [Token(self.vocabulary[piece], piece, 0, len(piece))]
-        names = self.tokens_by_id
         symbols, spans = self._symbols(piece)
-        merged = self._table.merge(symbols)
+        return self._tokens(piece, symbols, spans, self._table.merge(symbols))
+
+    def tokenize_many(self, pieces: Sequence[str]) -> list[list[Token]]:
+        """Return the tokens of each of n pieces, merged all at once."""
+        whole = self.vocabulary if self.ignore_merges else {}
+        started = [self._symbols(piece) for piece in pieces if piece not in whole]
+        rest = zip(started, self._table.merge_many([symbols for symbols, _ in started]), strict=True)
+        return [
+            self.tokenize(piece) if piece in whole else self._tokens(piece, *(made := next(rest))[0], made[1])
+            for piece in pieces
+        ]
+
+    def _tokens(
+        self, piece: str, symbols: list[int], spans: list[tuple[int, int]] | None, merged: list[int]
+    ) -> list[Token]:
+        names = self.tokens_by_id
         tokens = []
         if spans is None:  # every symbol is one character, so a token covers as many as it has
             start = 0
@@ -278,6 +303,13 @@ class BPE(Model):
         if self.ignore_merges and piece in self.vocabulary:
             return (self.vocabulary[piece],)
         return self._table.merge(self._symbols(piece)[0])
+
+    def encode_many(self, pieces: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return the token IDs of each of n pieces, merged all at once."""
+        whole = self.vocabulary if self.ignore_merges else {}
+        words = [self._symbols(piece)[0] for piece in pieces if piece not in whole]
+        merged = iter(self._table.merge_many(words))
+        return [(whole[piece],) if piece in whole else tuple(next(merged)) for piece in pieces]
 
     def observe_merges(self, piece: str, observe: Observer) -> list[int]:
         """Return the IDs that the merges make of a piece; for `observe` see `MergeTable.merge`."""

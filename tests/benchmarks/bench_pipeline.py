@@ -1,0 +1,165 @@
+"""Chapters 6 and 6b: whole tokenizers, cold (caches empty, loading not counted), again, with offsets."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import tiktoken
+import tokenizers
+from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
+
+from tests.benchmarks.harness import Row, compare, growth, python_sources
+from tokenlab import Tokenizer, load_corpus
+from tokenlab.pipeline.byte_alphabet import from_byte_alphabet
+
+LLAMA3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+HALF = 0.5  # of the goal, where offsets are asked for as well
+
+
+@cache
+def english(size: int) -> str:
+    """English: docstrings and comments of the standard library, without what is hardly prose."""
+    lines = (line.strip(" #\t") for line in python_sources(12_000_000).splitlines())
+    prose = [s for s in lines if len(s) > 40 and sum(c.isalpha() or c in " ,.'" for c in s) > 0.95 * len(s)]
+    text = "\n".join(prose)
+    return text[:size]
+
+
+@cache
+def mixed(size: int) -> str:
+    """The course's multilingual corpus, repeated."""
+    text = "\n".join(document.text for document in load_corpus("multilingual").documents)
+    return (text * (size // len(text) + 1))[:size]
+
+
+@cache
+def byte_level() -> tuple[tokenizers.Tokenizer, str]:
+    """A tokenizer of Llama 3's kind that the peer trains, and its file."""
+    peer = tokenizers.Tokenizer(models.BPE(ignore_merges=True))
+    split = pre_tokenizers.Split(tokenizers.Regex(LLAMA3), "isolated")
+    rewrite = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    peer.pre_tokenizer = pre_tokenizers.Sequence([split, rewrite])
+    peer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=32_000, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False
+    )
+    sources = python_sources(8_000_000)[4_000_000:]
+    peer.train_from_iterator([sources[i : i + 10_000] for i in range(0, len(sources), 10_000)], trainer)
+    return peer, peer.to_str()
+
+
+@cache
+def word_piece() -> tuple[tokenizers.Tokenizer, str]:
+    """A tokenizer of BERT's kind that the peer trains, and its file."""
+    peer = tokenizers.Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    peer.normalizer, peer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(vocab_size=20_000, special_tokens=["[UNK]"], show_progress=False)
+    peer.train_from_iterator(python_sources(6_000_000)[4_000_000:].splitlines(), trainer)
+    return peer, peer.to_str()
+
+
+def cold(file: str, rounds: int = 8) -> Callable[[], Tokenizer]:
+    """Return what gives, for each run, a tokenizer that has encoded nothing yet."""
+    loaded = Tokenizer.from_bytes(file.encode())
+    fresh = iter([Tokenizer.from_bytes(file.encode()) for _ in range(rounds)])
+    return lambda: next(fresh, loaded)
+
+
+def against_peer(work: str, made: tuple[Any, str], text: str, goal: float) -> Iterator[Row]:
+    peer, file = made
+    ids, offsets = cold(file), cold(file)
+    yield compare(
+        f"{work}, IDs alone, cold",
+        ours=lambda: ids().encode_ids(text),
+        peer=lambda: peer.encode(text),
+        at_least=goal,
+        is_equal=lambda found, expected: found == expected.ids,
+    )
+    yield compare(
+        f"{work}, with offsets, cold",
+        ours=lambda: offsets().encode(text),
+        peer=lambda: peer.encode(text),
+        at_least=goal * HALF,
+        is_equal=lambda found, expected: list(found.offsets) == expected.offsets,
+    )
+
+
+def again(work: str, text: str) -> Row:
+    ours = Tokenizer.from_bytes(byte_level()[1].encode())
+    names = ours.model.vocabulary.items()
+    ranks = {data: token_id for name, token_id in names if (data := from_byte_alphabet(name)) is not None}
+    peer = tiktoken.Encoding("peer", pat_str=LLAMA3, mergeable_ranks=ranks, special_tokens={})
+    ours.encode_ids(text)
+    return compare(
+        f"{work}, the same text again",
+        ours=lambda: ours.encode_ids(text),
+        peer=lambda: peer.encode_ordinary(text),
+        peer_name="tiktoken",
+        at_least=0.9,
+    )
+
+
+MEMORY = """
+import resource, sys
+from tests.benchmarks.bench_pipeline import python_sources
+file, text = open(sys.argv[1], "rb").read(), python_sources(10_000_000)
+{load}
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+result = {encode}
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def memory(file: str) -> Row:
+    """Compare what encoding 10 MB adds to the highest memory in use, each in a process of its own."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tokenizer.json"
+        path.write_text(file, encoding="utf-8")
+
+        def kilobytes(load: str, encode: str) -> int:
+            command = [sys.executable, "-c", MEMORY.format(load=load, encode=encode), str(path)]
+            root = Path(__file__).parents[2]
+            return int(subprocess.run(command, capture_output=True, text=True, check=True, cwd=root).stdout)
+
+        ours = kilobytes(
+            "from tokenlab import Tokenizer; t = Tokenizer.from_bytes(file)", "t.encode_ids(text)"
+        )
+        peer = kilobytes("import tokenizers; t = tokenizers.Tokenizer.from_buffer(file)", "t.encode(text)")
+    work = "peak memory, 10 MB of code (kB in place of seconds)"
+    return Row(work, "≤ 1/5 of tokenizers", ours / peer, ours * 5 <= peer, ours, peer, "tokenizers")
+
+
+def rows() -> Iterator[Row]:
+    """Yield the rows of the pipeline."""
+    made = byte_level()
+    yield from against_peer("BPE, Llama 3's pattern, 1 MB of English", made, english(1_000_000), 2)
+    yield from against_peer("BPE, Llama 3's pattern, 4 MB of code", made, python_sources(4_000_000), 3)
+    yield from against_peer("BPE, Llama 3's pattern, multilingual mix", made, mixed(300_000), 1)
+    yield from against_peer("WordPiece, 1 MB of English", word_piece(), english(1_000_000), 2.5)
+    yield from against_peer("WordPiece, 1 MB of code", word_piece(), python_sources(1_000_000), 2.5)
+    yield again("BPE, 1 MB of English", english(1_000_000))
+    yield again("BPE, 4 MB of code", python_sources(4_000_000))
+    for name, unit in {"one letter": "a", "Chinese": "漢字仮名交", "letters": "qzxjwkvbpy"}.items():
+        loaded = Tokenizer.from_bytes(made[1].encode())
+        short, long = (
+            "".join(c for c, _ in zip(cycle(unit), range(n), strict=False)) for n in (10**4, 10**5)
+        )
+        yield growth(
+            f"one word of {name}, 10^5 characters",
+            small=lambda short=short, loaded=loaded: replace(loaded).encode_ids(short),  # type: ignore[misc]
+            large=lambda long=long, loaded=loaded: replace(loaded).encode_ids(long),  # type: ignore[misc]
+            at_most=30,
+        )
+    yield memory(made[1])
