@@ -1,5 +1,6 @@
 """Open exercises: every way in which a function can be wrong, and its smallest counterexample."""
 
+import sys
 import threading
 import time
 from collections import Counter
@@ -219,3 +220,18 @@ def test_a_result_that_cannot_be_looked_at_does_not_raise():
     state, text = told(lambda symbols: Odd())
     assert state == "wrong"
     assert "wanted" in text
+
+
+def test_a_function_that_is_traced_after_a_limit_still_starts():
+    def endless():
+        while True:
+            pass
+
+    for function, wanted in ((int, ("returned", 0)), (endless, ("late", None))):
+        assert limited(function, (), 0.2) == wanted
+        before = sys.gettrace()
+        sys.settrace(lambda *_: None)
+        try:
+            assert (lambda: 3)() == 3
+        finally:
+            sys.settrace(before)

@@ -130,7 +130,7 @@ def smallest(exercise: Exercise, function: Callable[..., Any]) -> tuple[tuple[An
 
 def _search_longer(exercise: Exercise, differs: Callable[[tuple[Any, ...]], bool]) -> None:
     try:
-        from hypothesis import HealthCheck, configuration, errors, find, settings, strategies
+        from hypothesis import HealthCheck, Phase, configuration, errors, find, settings, strategies
     except ImportError:  # a browser build: the short inputs have to do
         return
     home = configuration.storage_directory(intent_to_write=False).home_directory
@@ -142,6 +142,7 @@ def _search_longer(exercise: Exercise, differs: Callable[[tuple[Any, ...]], bool
             derandomize=True,
             database=None,
             deadline=None,
+            phases=[Phase.generate, Phase.shrink],  # the others trace the learner's function
             suppress_health_check=list(HealthCheck),
         )
         try:

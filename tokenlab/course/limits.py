@@ -1,6 +1,6 @@
 """Run a learner's function in this thread, for a limited time.
 
-A watchdog thread raises a private exception in the learner's thread and withdraws it under a lock. (Signals
+A watchdog thread raises a private exception in the learner's thread, and stops under a lock. (Signals
 work only on the main thread of Unix; a child process cannot import what a notebook defines.)
 """
 
@@ -57,6 +57,7 @@ def limited(function: Callable[..., Any], arguments: tuple[Any, ...], seconds: f
         except BaseException as error:  # SystemExit, or one of the learner's own
             return "raised", error
 
+    settled = False
     try:
         # OutOfTime can arrive at any line below, so every pass resumes where the last one was interrupted.
         while True:
@@ -68,7 +69,13 @@ def limited(function: Callable[..., Any], arguments: tuple[Any, ...], seconds: f
                     outcome = guarded()
                 with lock:
                     done.set()
-                    raise_in(me, None)
+                if late and not settled:
+                    # The last one is taken, not withdrawn: a withdrawn one leaves its signal set in CPython
+                    # 3.11, and the next function that is traced there never starts.
+                    settled = True
+                    raise_in(me, py_object(OutOfTime))
+                    while True:
+                        pass
                 return ("late", None) if late else outcome
             except OutOfTime:
                 pass
