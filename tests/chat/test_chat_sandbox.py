@@ -285,3 +285,9 @@ def test_the_clock_is_looked_at_while_lists_are_added_up():
 
 def test_sum_of_an_attribute():
     assert ChatTemplate("{{ [{'a': 2}, {'a': 3}] | sum('a', start=1) }}").render("x") == "6"
+
+
+def test_a_template_too_long_to_compile_in_time_is_refused():
+    with pytest.raises(TemplateLimitError, match="max_source"):
+        ChatTemplate("{{ 'a' }}" * 100_000)
+    assert ChatTemplate("{{ 'a' }}" * 10, limits=TemplateLimits(max_source=90)).render("x") == "a" * 10

@@ -33,6 +33,7 @@ class TemplateLimits:
         max_produced: code points and list items made in all, which bounds memory.
         max_bits: size of one integer.
         max_seconds: wall-clock time.
+        max_source: code points of one template, which bounds the time of compiling it.
 
     >>> TemplateLimits(max_steps=10).max_steps
     10
@@ -43,6 +44,7 @@ class TemplateLimits:
     max_produced: int = 100_000_000
     max_bits: int = 10_000
     max_seconds: float = 10.0
+    max_source: int = 250_000
 
 
 class Budget:

@@ -80,6 +80,8 @@ class ChatTemplate:
         for name, text in self.sources.items():
             with self._bounded():
                 current_budget.get().afford(len(text))
+                if len(text) > self.limits.max_source:
+                    raise TemplateLimitError(limit="max_source", allowed=self.limits.max_source)
                 self._templates[name] = sandbox.from_string(text)
 
     @classmethod
