@@ -183,12 +183,29 @@ def input_spellings(question, value):
     return [re.escape(question.show(value))]
 
 
+_PATTERNS = {}  # by identity; the question is kept beside them, so that no other one can share it
+
+
+def patterns(question):
+    """The spellings of what a question asks, and of its answer, compiled once."""
+    if id(question) not in _PATTERNS:
+        asked = input_spellings(question, question.pool[0])
+        answer = spellings(question, question.answer())
+        found = [[re.compile(p.lower()) for p in each] for each in (asked, answer)]
+        _PATTERNS[id(question)] = question, *found
+    return _PATTERNS[id(question)][1:]
+
+
+@cache
+def plain(text):
+    return unicodedata.normalize("NFC", text).lower()
+
+
 def spoils(question, text):
     """Whether a text holds the asked input (in any spelling) together with the answer."""
-    text = unicodedata.normalize("NFC", text).lower()
-    asked, answer = question.pool[0], question.answer()
-    known = any(re.search(p.lower(), text) for p in input_spellings(question, asked))
-    return known and any(re.search(p.lower(), text) for p in spellings(question, answer))
+    asked, answer = patterns(question)
+    text = plain(text)
+    return any(p.search(text) for p in asked) and any(p.search(text) for p in answer)
 
 
 def cells_so_far(chapter):
