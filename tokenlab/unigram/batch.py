@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +43,7 @@ class Line:
         codes[self.last] = -1
         start = np.flatnonzero(codes >= 0)
         label = codes[start]
-        levels: list[tuple[Ints, Ints, Floats, Flags]] = []
+        levels: list[tuple[Any, Any, Any, Any]] = []
         for length in range(1, longest + 1):
             if not len(start):
                 break
@@ -155,7 +156,7 @@ class Lattices:
 
     def counts(self, last: Ints, weight: Floats, shares: Floats, pieces: int) -> Floats:
         """How much of the flow each of so many pieces carries."""
-        return np.bincount(self.piece, self.flow(last, weight, shares), pieces)
+        return np.bincount(self.piece, self.flow(last, weight, shares), pieces).astype(np.float64)
 
 
 class Candidates:
