@@ -9,6 +9,7 @@ from itertools import chain, combinations, pairwise
 from pathlib import Path
 
 from tokenlab.course.feedback import text_of
+from tokenlab.course.learner import recalled
 from tokenlab.course.model import Exercise, Question, chapters
 from tokenlab.course.reading import KINDS
 from tokenlab.course.workbook import NOTEBOOKS
@@ -446,7 +447,10 @@ def rhythm(chapter):
     every = cells(notebook_of(chapter))
     code = [cell for cell in every if cell.kind == "code"]
     prose = [cell for cell in every if cell.kind == "markdown"]
-    if not 40 <= len(every) <= 70:
+    asked_again = [cell.id for cell in every[:5] if f'recall("{chapter.number}", ' in cell.source]
+    if recalled(chapter.number) and asked_again != ["recall"]:
+        yield "no cell `recall` at its head, which asks two questions of earlier chapters again"
+    if not 40 <= len(every) - len(asked_again) <= 70:
         yield f"{len(every)} cells; 40 to 70 are the measure"
     if not 0.35 <= len(code) / len(every) <= 0.65:
         yield f"{len(code)} of {len(every)} cells are code; about half should be"

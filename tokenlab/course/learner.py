@@ -152,7 +152,7 @@ def recall(number: str, *predictions: object) -> None:
 def _asked_again(task: Exercise | Question, value: object) -> Message:
     assert isinstance(task, Question)
     message, chapter = judge(task, value), chapter_of(task)
-    asked = f"Recall, `{task.id}`: {task.ask()}\n\nIt was taught here: {link(chapter, task.cells[0])}."
+    asked = f"Recall, `{task.id}`: {task.ask_again()}\n\nIt was taught here: {link(chapter, task.cells[0])}."
     if message.state == "blank":
         return Message(f"{asked} Type {KINDS[task.kind].how}.", "blank")
     return replace(message, text=f"{asked}\n\n{message.text}")

@@ -77,10 +77,15 @@ class Question:
     tolerance: float = 0.0
     collisions: tuple[frozenset[str], ...] = ()  # misconceptions that agree here on purpose
     shown_in: tuple[str, ...] = ()  # cells that hold input and answer on purpose
-    recall: bool = True  # may be asked again at the head of a later chapter
+    recall: bool | str = (
+        True  # may be asked again at the head of a later chapter; a text says what is given there
+    )
 
     def ask(self, variant: int = 0) -> str:
         return self.prompt.replace("{input}", self.show(self.pool[variant]))
+
+    def ask_again(self) -> str:
+        return f"{self.recall} {self.ask()}" if isinstance(self.recall, str) else self.ask()
 
     def read(self, value: Any, variant: int = 0) -> Any:
         return KINDS[self.kind].read(value, self.pool[variant])

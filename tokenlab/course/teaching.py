@@ -23,7 +23,7 @@ def sheet(chapter: Chapter) -> Iterator[Section]:
     yield 2, "By the end, each learner can answer", "\n\n".join(chapter.objectives)
     minutes = "\n".join(f"    {n:3d} min  {what}" for what, n in chapter.minutes.items())
     yield 2, "Minutes", f"{minutes}\n    {sum(chapter.minutes.values()):3d} min  in all"
-    asked = "\n\n".join(question.ask() for question in recalled(chapter.number))
+    asked = "\n\n".join(question.ask_again() for question in recalled(chapter.number))
     yield 2, "To recall, from earlier chapters", asked or "Nothing: this is where the course begins."
     yield 2, "To predict, in pairs", "\n\n".join(f"`{q.id}` {q.ask()}" for q in chapter.questions)
     yield 2, "To discuss", "\n\n".join(chapter.discussion)

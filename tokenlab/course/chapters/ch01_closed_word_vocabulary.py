@@ -152,6 +152,7 @@ LOWERING = Question(
     ),
     concepts=("closed vocabulary", "unknown word"),
     cells=("look-up", "unknown-id"),
+    recall=False,
     form=lambda outcome: outcome.ids,
     show=_text,
 )
@@ -216,6 +217,7 @@ SPACES = Question(
     ),
     concepts=("white space", "round trip"),
     cells=("cut-at-white-space", "decode-by-hand"),
+    recall="The table holds four words: `low`, `lower`, `new`, `newest`.",
     form=lambda outcome: outcome.back.count(" "),
     show=lambda case: f'"{case[1].replace(" ", "␣")}"',
 )
@@ -240,6 +242,7 @@ COME_BACK = Question(
     ),
     concepts=("round trip", "unknown word"),
     cells=("decode-by-hand", "exactly-alike"),
+    recall="The table holds four words: `low`, `lower`, `new`, `newest`.",
     form=lambda outcome: outcome.back,
     show=_text,
 )
@@ -284,6 +287,7 @@ LETTERS = Question(
     ),
     concepts=("characters", "unknown word"),
     cells=("letters-by-hand",),
+    recall=False,
 )
 
 ALL = Question(

@@ -347,6 +347,7 @@ SECOND = Question(
     ),
     concepts=("counting again",),
     cells=("counts-after", "counting-again"),
+    recall=False,
     show=spell,
 )
 
@@ -427,6 +428,7 @@ UNKNOWN = Question(
     ),
     concepts=("unknown letter",),
     cells=("new-words", "unknown-letter"),
+    recall=False,
 )
 
 SIZE = Question(

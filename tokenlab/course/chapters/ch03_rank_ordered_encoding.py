@@ -188,6 +188,7 @@ SPACE_A = Question(
     ),
     concepts=("rank order",),
     cells=("rules-table", "apply-on-paper"),
+    recall="The course's eight rules are given (chapter 02b).",
 )
 
 OTHER_ORDER = Question(
@@ -216,6 +217,7 @@ OTHER_ORDER = Question(
     ),
     concepts=("rank order",),
     cells=("rules-table", "overlap"),
+    recall=False,
 )
 
 
@@ -247,6 +249,7 @@ E_A = Question(
     ),
     concepts=("rank order",),
     cells=("rules-table", "left-is-no-reason"),
+    recall="The course's eight rules are given (chapter 02b).",
 )
 
 A_A = Question(
@@ -266,6 +269,7 @@ A_A = Question(
     ),
     concepts=("frozen table", "rank order"),
     cells=("counts-nothing", "rules-table"),
+    recall="The course's eight rules are given (chapter 02b).",
 )
 
 
@@ -313,6 +317,7 @@ TE = Question(
     ),
     concepts=("library IDs", "rank order"),
     cells=("plus-two", "rules-table"),
+    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
 )
 
 
@@ -342,6 +347,7 @@ E_E_A = Question(
     ),
     concepts=("rank order",),
     cells=("left-is-no-reason", "counts-nothing"),
+    recall="The course's eight rules are given (chapter 02b).",
 )
 
 E_A_AA = Question(
@@ -361,6 +367,7 @@ E_A_AA = Question(
     ),
     concepts=("rank order", "all places", "token border"),
     cells=("all-its-places", "left-is-no-reason"),
+    recall="The course's eight rules are given (chapter 02b).",
 )
 
 

@@ -90,6 +90,7 @@ CRAB = Question(
     ),
     concepts=("round trip", "library IDs"),
     cells=("there-and-back", "03:plus-two"),
+    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
 )
 
 DECODE = Question(
@@ -131,6 +132,7 @@ DECODE = Question(
     ),
     concepts=("library IDs",),
     cells=("decode-by-hand", "rules-table"),
+    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
     shown_in=("two-ways-tape",),
 )
 
@@ -168,6 +170,7 @@ REENCODE = Question(
     ),
     concepts=("round trip", "rank order"),
     cells=("there-and-back", "rules-table"),
+    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
 )
 
 
@@ -316,6 +319,7 @@ COUNT_SMALL = Question(
     ),
     concepts=("counting staircase",),
     cells=("staircase-small", "rules-table"),
+    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
     shown_in=("canonical-tape", "two-ways-tape"),  # "3" is the number of bytes there
 )
 
@@ -336,6 +340,7 @@ COUNT_THREAD = Question(
     ),
     concepts=("counting staircase",),
     cells=("staircase-small", "rules-table"),
+    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
 )
 
 
@@ -378,6 +383,7 @@ WHICH_BYTE = Question(
     ),
     concepts=("strict UTF-8",),
     cells=("strict-utf8", "strict-utf8-table"),
+    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
 )
 
 

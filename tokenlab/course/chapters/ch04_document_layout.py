@@ -129,6 +129,7 @@ EMPTY_CONTENT = Question(
     ),
     concepts=("content",),
     cells=("content-and-document", "wrap-by-hand"),
+    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
 )
 
 
@@ -143,7 +144,7 @@ def _read_document(text: str, ids: Ids) -> str:
 EMPTY_DOCUMENT = Question(
     id="04-empty-document",
     kind="ids",
-    prompt="And which IDs does `encode_utf8_document` give for {input}?",
+    prompt="Which IDs does `encode_utf8_document` give for {input}?",
     pool=("", "b", "o"),
     right=document,
     misconceptions=(
@@ -167,6 +168,7 @@ EMPTY_DOCUMENT = Question(
     ),
     concepts=("document", "control token"),
     cells=("wrap-by-hand", "content-and-document"),
+    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
     shown_in=("demonstration-content",),
 )
 
@@ -198,6 +200,7 @@ TYPED_CONTROL = Question(
     ),
     concepts=("control token", "content"),
     cells=("no-text-is-a-control", "never-merge-code"),
+    recall=False,
 )
 
 
@@ -261,6 +264,7 @@ DOCUMENT_FAULT = Question(
     ),
     concepts=("strict decoding", "document"),
     cells=("document-errors", "document-order"),
+    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
     shown_in=("demonstration-errors",),
 )
 
@@ -286,6 +290,7 @@ CONTENT_FAULT = Question(
     ),
     concepts=("strict decoding", "content"),
     cells=("content-errors", "document-order"),
+    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
     shown_in=("ask-content-fault", "demonstration-errors"),  # the input itself holds the number
 )
 
@@ -348,6 +353,7 @@ PAIRS = Question(
     ),
     concepts=("input-target pair", "document"),
     cells=("pairs-in-one-document", "pairs-rule", "03:left-is-no-reason"),
+    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
 )
 
 

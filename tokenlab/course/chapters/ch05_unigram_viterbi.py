@@ -160,6 +160,7 @@ BEIJING = Question(
     ),
     concepts=("cost", "path"),
     cells=("city-costs", "two-ways"),
+    recall=False,
 )
 
 
@@ -202,6 +203,7 @@ PATHS = Question(
     ),
     concepts=("lattice", "path"),
     cells=("paths-by-adding", "thread-pieces"),
+    recall=False,
     shown_in=("00:ask-bytes",),  # the 8 of UTF-8, there
 )
 
@@ -250,6 +252,7 @@ CELL = Question(
     ),
     concepts=("dynamic programming",),
     cells=("tone-table", "one-sum-per-piece"),
+    recall=False,
 )
 
 NEW = Question(
@@ -268,6 +271,7 @@ NEW = Question(
     ),
     concepts=("dynamic programming", "path"),
     cells=("tone-table", "walk-back", "newest-costs"),
+    recall=False,
     best=lambda text: [
         pieces
         for pieces in cuts(text, NEWEST)
@@ -310,6 +314,7 @@ TIE = Question(
     ),
     concepts=("tie",),
     cells=("tie-table", "tie-rule"),
+    recall=False,
 )
 
 
@@ -353,6 +358,7 @@ UNKNOWN = Question(
     ),
     concepts=("unknown cost",),
     cells=("unknown-table", "unknown-rule"),
+    recall=False,
 )
 
 

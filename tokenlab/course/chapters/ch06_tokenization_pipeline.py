@@ -199,6 +199,7 @@ ALPHABET = Question(
     ),
     concepts=("byte mapping",),
     cells=("alphabet-table", "alphabet-loses-nothing"),
+    recall=False,
 )
 
 
@@ -356,6 +357,7 @@ E_E_A = Question(
     ),
     concepts=("model", "split of GPT-2"),
     cells=("rules-again", "borders-hold"),
+    recall=False,
 )
 
 
@@ -425,6 +427,7 @@ TYPES = Question(
     ),
     concepts=("template",),
     cells=("template-single",),
+    recall=False,
 )
 
 

@@ -125,6 +125,7 @@ PASSES = Question(
     ),
     concepts=("two passes",),
     cells=("passes-rows", "passes-rule"),
+    recall=False,
 )
 
 FORGE = Question(
@@ -158,6 +159,7 @@ FORGE = Question(
     ),
     concepts=("special token",),
     cells=("special-rows", "special-rule"),
+    recall=False,
 )
 
 
@@ -348,6 +350,7 @@ E_E_A = Question(
     ),
     concepts=("offsets", "whole characters"),
     cells=("bytes-offsets", "bytes-rule"),
+    recall=False,
 )
 
 

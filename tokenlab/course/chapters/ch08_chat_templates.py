@@ -252,6 +252,7 @@ TURN = Question(
     ),
     concepts=("generation prompt", "chat template"),
     cells=("numbered-tokens", "own-words"),
+    recall=False,
     show=lambda said: f'The user says "{said[0]}", and the assistant answers "{said[1]}".',
 )
 
@@ -347,6 +348,7 @@ FORGES = Question(
     ),
     concepts=("string, then parse",),
     cells=("attack-turns", "what-opens"),
+    recall=False,
     show=_shown,
 )
 
@@ -449,6 +451,7 @@ BOS = Question(
     ),
     concepts=("doubled BOS",),
     cells=("inserts-by-itself", "ask-bos"),
+    recall=False,
 )
 
 # The contract.
