@@ -241,6 +241,14 @@ def test_the_rendered_length_is_limited_as_a_whole() -> None:
         ("\n\n\n{{ raise_exception('no') }}", 4),
         ("\n{{ 'x' * 10**9 }}", 2),
         ("{% if x %}\n", 1),
+        # What Jinja2 accepts, and only Python refuses when it compiles what Jinja2 has made of it:
+        ("a\n{% break %}", 2),
+        ("a\n\n{% macro m(b, b) %}{% endmacro %}", 3),
+        ("{{ 1 }}\n{{ f(x=1, x=2) }}\n{{ 2 }}", 2),
+        # What is too deep to be read, or to be compiled:
+        ("\n{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}\n", 2),
+        ("\n{{ x" + " + 1" * 4000 + " }}\n", 2),
+        ("\n{{ 1" + "0" * 5000 + " }}\n", 2),
     ],
 )
 def test_errors_name_the_line(source: str, line: int) -> None:
@@ -248,6 +256,21 @@ def test_errors_name_the_line(source: str, line: int) -> None:
         ChatTemplate(source).render("hi")
     assert caught.value.line == line  # type: ignore[attr-defined]
     assert f"line {line} of the template" in str(caught.value)
+
+
+def test_an_error_of_the_compiled_python_is_told_in_the_templates_own_names() -> None:
+    with pytest.raises(ChatTemplateError, match="duplicate argument 'b'"):
+        ChatTemplate("{% macro m(b, b) %}{% endmacro %}")
+
+
+@pytest.mark.parametrize("condition", ["true", "x", "1"])
+def test_escaping_for_web_pages_is_refused(condition: str) -> None:
+    """`transformers` renders it (it is part of Jinja2): so another text, or one unmarked, would be wrong."""
+    with pytest.raises(ChatTemplateError, match="autoescape") as caught:
+        ChatTemplate(f"\n{{% autoescape {condition} %}}{{{{ messages[0].content }}}}{{% endautoescape %}}")
+    assert caught.value.line == 2
+    template = ChatTemplate("{% autoescape false %}<{{ messages[0].content }}>{% endautoescape %}")
+    assert template.render("<") == "<<>"
 
 
 def test_the_templates_own_message_is_in_the_error() -> None:

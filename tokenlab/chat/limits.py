@@ -7,6 +7,7 @@ shows them travelling inside model files. Every text, list and step of a renderi
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import ItemsView, Iterable, KeysView, ValuesView
 from contextvars import ContextVar
@@ -59,43 +60,37 @@ class Budget:
     tokenlab.errors.TemplateLimitError: ... more than max_length=10
     """
 
-    __slots__ = ("_weights", "deadline", "limits", "produced", "steps")
+    __slots__ = ("_weights", "limits", "produced", "started", "steps")
 
     def __init__(self, limits: TemplateLimits) -> None:
         self.limits = limits
         self.steps = 0
         self.produced = 0
-        self._weights: dict[
-            int, tuple[Any, int]
-        ] = {}  # by identity; holding the value keeps its identity its own
-        self.deadline = time.monotonic() + limits.max_seconds
+        self.started = time.monotonic()
+        # By identity; holding the value keeps its identity its own.
+        self._weights: dict[int, tuple[Any, int]] = {}
+
+    def within(self, limit: str, amount: float) -> None:
+        """Refuse more than one of the limits allows."""
+        if amount > (allowed := getattr(self.limits, limit)):
+            raise TemplateLimitError(limit=limit, allowed=allowed)
 
     def step(self) -> None:
         """Count one step, and look at the clock."""
         self.steps += 1
-        if self.steps > self.limits.max_steps:
-            raise TemplateLimitError(limit="max_steps", allowed=self.limits.max_steps)
-        if time.monotonic() > self.deadline:
-            raise TemplateLimitError(limit="max_seconds", allowed=self.limits.max_seconds)
+        self.within("max_steps", self.steps)
+        self.within("max_seconds", time.monotonic() - self.started)
 
     def afford(self, length: int) -> None:
         """Refuse a text or list of `length` before it is made."""
-        if length > self.limits.max_length:
-            raise TemplateLimitError(limit="max_length", allowed=self.limits.max_length)
-
-    def afford_bits(self, bits: int) -> None:
-        """Refuse an integer of so many bits before it is made."""
-        if bits > self.limits.max_bits:
-            raise TemplateLimitError(limit="max_bits", allowed=self.limits.max_bits)
+        self.within("max_length", length)
 
     def spend(self, length: int) -> int:
         """Count a text or list of `length`, and return that length."""
         self.afford(length)
         self.produced += length + OBJECT_OVERHEAD
-        if self.produced > self.limits.max_produced:
-            raise TemplateLimitError(limit="max_produced", allowed=self.limits.max_produced)
-        if time.monotonic() > self.deadline:
-            raise TemplateLimitError(limit="max_seconds", allowed=self.limits.max_seconds)
+        self.within("max_produced", self.produced)
+        self.within("max_seconds", time.monotonic() - self.started)
         return length
 
     def weigh(self, value: Any) -> int:
@@ -125,5 +120,10 @@ def items_of(container: Any) -> Iterable[Any]:
     return chain(container, container.values()) if isinstance(container, dict) else container
 
 
-#: The budget of the rendering that is under way. Outside of one there is nothing to bound.
 current_budget: ContextVar[Budget] = ContextVar("current_budget")
+NO_LIMITS = TemplateLimits(*[sys.maxsize] * 6)
+
+
+def budget() -> Budget:
+    """Return the budget of the rendering under way; outside of one there is nothing to bound."""
+    return current_budget.get(None) or Budget(NO_LIMITS)

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from types import MethodType
 from typing import Any, SupportsIndex
 
-from tokenlab.chat.limits import CONTAINERS, current_budget
+from tokenlab.chat.limits import CONTAINERS, budget
 
 TEMPLATE = b"t"  # the template wrote it: may form control tokens
 DATA = b"d"  # a message, document, tool or variable holds it: never forms one
@@ -40,8 +41,7 @@ class MarkedText(str):
     def __new__(cls, text: str, marks: bytes) -> MarkedText:
         made = super().__new__(cls, text)
         made.marks = marks
-        if budget := current_budget.get(None):
-            budget.spend(len(marks))
+        budget().spend(len(marks))
         return made
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class MarkedText(str):
         return joined((other, self)) if isinstance(other, str) else NotImplemented
 
     def __mul__(self, count: SupportsIndex) -> MarkedText:
-        _afford(len(self) * max(0, count.__index__()))
+        budget().afford(len(self) * max(0, count.__index__()))
         return MarkedText(super().__mul__(count), self.marks * count.__index__())
 
     __rmul__ = __mul__
@@ -118,9 +118,9 @@ class MarkedText(str):
 
     def replace(self, old: str, new: str, count: SupportsIndex = -1) -> MarkedText:
         if old:
-            _afford(len(self) + self.count(old) * (len(new) - len(old)))
+            budget().afford(len(self) + self.count(old) * (len(new) - len(old)))
             return joined(self.split(old, count), new)
-        _afford(len(self) + (len(self) + 1) * len(new))
+        budget().afford(len(self) + (len(self) + 1) * len(new))
         return opaque(lambda: str.replace(self, old, new, count), self, new)
 
     def _located(self, pieces: Iterable[str], gap: str | None) -> list[MarkedText]:
@@ -141,8 +141,7 @@ def _recasing(change: Callable[[str], str]) -> Callable[[MarkedText], MarkedText
         text = change(self)
         if len(text) == len(self):
             return MarkedText(text, self.marks)
-        lengths = (len(change(letter)) for letter in str.__iter__(self))
-        marks = b"".join(self.marks[i : i + 1] * length for i, length in enumerate(lengths))
+        marks = letter_by_letter(self, change)
         return MarkedText(text, marks) if len(marks) == len(text) else opaque(lambda: text, self)
 
     return recased
@@ -150,13 +149,12 @@ def _recasing(change: Callable[[str], str]) -> Callable[[MarkedText], MarkedText
 
 def _padding(pad: Callable[..., str]) -> Callable[..., MarkedText]:
     def padded(self: MarkedText, width: int, fillchar: str = " ") -> MarkedText:
-        _afford(width)
+        budget().afford(width)
         text = pad(self, width, fillchar)
         frame = pad("x" * len(self), width)
         left = len(frame) - len(frame.lstrip())
-        fill = (
-            fillchar.marks if isinstance(fillchar, MarkedText) else TEMPLATE
-        )  # the template asks for blanks
+        # Blanks nobody wrote: the template asks for them.
+        fill = fillchar.marks if isinstance(fillchar, MarkedText) else TEMPLATE
         return MarkedText(text, fill * left + self.marks + fill * (len(text) - left - len(self)))
 
     return padded
@@ -173,6 +171,16 @@ for _make, _names in (
 def marks_of(text: str) -> bytes:
     """Return the marks of a text: UNTRACEABLE for a plain `str`, whose writer nobody recorded."""
     return text.marks if isinstance(text, MarkedText) else UNTRACEABLE * len(text)
+
+
+def letter_by_letter(text: str, change: Callable[[str], str]) -> bytes:
+    """Return the marks of a text of which each letter is changed, into none, one or several.
+
+    >>> letter_by_letter(MarkedText("aß", b"td"), str.upper)
+    b'tdd'
+    """
+    letters = zip(str.__iter__(text), marks_of(text), strict=True)
+    return b"".join(bytes([writer]) * len(change(letter)) for letter, writer in letters)
 
 
 def mark(value: Any, writer: bytes) -> Any:
@@ -211,9 +219,12 @@ def joined(parts: Iterable[str], separator: str = "") -> MarkedText:
     >>> joined(["x", MarkedText("y", DATA)]).marks
     b'?d'
     """
-    parts = list(parts)
-    _afford(sum(map(len, parts)) + len(separator) * max(0, len(parts) - 1))
-    return MarkedText(str.join(separator, parts), marks_of(separator).join(map(marks_of, parts)))
+    kept, length = [], -len(separator)
+    for part in parts:
+        kept.append(part)
+        length += len(separator) + len(part)
+        budget().afford(length)
+    return MarkedText(str.join(separator, kept), marks_of(separator).join(map(marks_of, kept)))
 
 
 def opaque(make: Callable[[], str], *sources: Any) -> MarkedText:
@@ -222,8 +233,7 @@ def opaque(make: Callable[[], str], *sources: Any) -> MarkedText:
     Where one writer wrote all the sources, that writer wrote the result. Else the result is UNTRACEABLE, and
     encoding refuses a control token that would need one of its characters.
     """
-    if budget := current_budget.get(None):
-        budget.weigh(sources)
+    budget().weigh(sources)
     writers = {writer for text in strings_in(sources) for writer in set(marks_of(text))}
     text = make()
     return MarkedText(text, (bytes(writers) if len(writers) == 1 else UNTRACEABLE) * len(text))
@@ -250,9 +260,8 @@ def quoted(written: str, strings: Iterable[str], quote: Callable[[str], str], *s
         if len(set(writers)) == 1:
             marks[start:end] = writers[:1] * len(form)
         elif writers:
-            lengths = [len(quote(letter)) - 2 for letter in str.__iter__(string)]
-            if sum(lengths) == len(form) - 2:
-                inside = b"".join(writers[i : i + 1] * length for i, length in enumerate(lengths))
+            inside = letter_by_letter(string, lambda letter: quote(letter)[1:-1])
+            if len(inside) == len(form) - 2:
                 marks[start + 1 : end - 1] = inside
     return MarkedText(written, bytes(marks))
 
@@ -268,43 +277,42 @@ def percent(form: MarkedText, values: Any) -> MarkedText:
     >>> (MarkedText("<%s>", TEMPLATE * 4) % MarkedText("a", DATA)).marks
     b'tdt'
     """
-    parts: list[str] = []
-    rest = iter(values if isinstance(values, tuple) else (values,))
-    end, length = 0, len(form)
-    for found in _CONVERSION.finditer(form):
-        parts.append(form[end : found.start()])
-        end = found.end()
-        key, shape, kind = found.group("key", "shape", "kind")
-        if kind == "%":
-            parts.append(form[found.start() : found.start() + 1])
-            continue
-        _afford(length)
-        for number in re.findall(r"\d+", shape):
-            _afford(int(number[:12]))
-        stars = [next(rest, 0) for _ in range(shape.count("*"))]
-        for star in stars:
-            _afford(star if isinstance(star, int) else 0)
-        value = values[key] if key is not None and isinstance(values, dict) else next(rest, None)
-        if kind == "s" and not shape and isinstance(value, str):
-            parts.append(value)
-        else:
-            conversion = "%" + shape + kind
-            arguments = (*stars, value)
-            parts.append(opaque(lambda c=conversion, a=arguments: str.__mod__(c, a), value))  # type: ignore[misc]
-        length += len(parts[-1])
-    _afford(length)
-    parts.append(form[end:])
-    result = joined(parts)
+    result = joined(_converted(form, values))
     text = str.__mod__(form, values)
     return result if result == text else opaque(lambda: text, form, values)
 
 
-def _afford(length: int) -> None:
-    if budget := current_budget.get(None):
-        budget.afford(length)
+def _converted(form: MarkedText, values: Any) -> Iterator[str]:
+    """Yield the literal parts of a form and, between them, what its conversions put in."""
+    rest = iter(values if isinstance(values, tuple) else (values,))
+    end = 0
+    for found in _CONVERSION.finditer(form):
+        yield form[end : found.start()]
+        end = found.end()
+        key, shape, kind = found.group("key", "shape", "kind")
+        if kind == "%":
+            yield form[found.start() : found.start() + 1]
+            continue
+        stars = [next(rest, 0) for _ in range(shape.count("*"))]
+        afford_numbers(shape, *stars)
+        value = values[key] if key is not None and isinstance(values, dict) else next(rest, None)
+        is_plain = kind == "s" and not shape
+        yield inserted(value, is_plain, partial(str.__mod__, f"%{shape}{kind}", (*stars, value)))
+    yield form[end:]
+
+
+def inserted(value: Any, is_plain: bool, make: Callable[[], str]) -> MarkedText:
+    """Return what a form puts in for a value: a text as it is where no more is asked, else what is made."""
+    return joined([value]) if is_plain and isinstance(value, str) else opaque(make, value)
+
+
+def afford_numbers(spec: str, *others: Any) -> None:
+    """Refuse a width or a precision, in a form or beside it, that asks for too much."""
+    widths = [int(number[:12]) for number in re.findall(r"\d+", spec)]
+    budget().afford(max([*widths, *(n for n in others if isinstance(n, int))], default=0))
 
 
 def _afford_pairs(text: str, other: Any) -> None:
     """Refuse what Python may do by holding each character of one text against each of another."""
     if isinstance(other, str):
-        _afford(len(text) * len(other) // PAIRS_PER_STEP)
+        budget().afford(len(text) * len(other) // PAIRS_PER_STEP)

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import json
 import re
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, wraps
-from types import MethodType
+from itertools import count
+from types import CodeType, MethodType
 from typing import Any
 
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
-from jinja2.exceptions import SecurityError, TemplateError
+from jinja2.exceptions import SecurityError, TemplateError, TemplateSyntaxError
 from jinja2.ext import Extension, LoopControlExtension
 from jinja2.filters import make_attrgetter
 from jinja2.parser import Parser
@@ -26,12 +28,14 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter
 from jinja2.utils import Namespace, pass_context, pass_environment
 
-from tokenlab.chat.limits import CONTAINERS, Budget, TemplateLimits, current_budget
+from tokenlab.chat.limits import CONTAINERS, budget
 from tokenlab.chat.marked import (
     DATA,
     TEMPLATE,
     UNTRACEABLE,
     MarkedText,
+    afford_numbers,
+    inserted,
     joined,
     mark,
     marks_of,
@@ -50,17 +54,10 @@ STRING_METHODS = frozenset((
 ))
 # fmt: on
 LEFT_OUT = ("urlize", "xmlattr", "striptags", "pprint", "wordwrap", "random")
-SIZED_FILTERS = frozenset(
-    {"batch", "center", "indent", "round", "slice", "truncate"}
-)  # a number asks for memory
+SIZED_FILTERS = ("batch", "center", "indent", "round", "slice", "truncate")  # a number asks for memory
 EACH = "each item"  # filter and variable names that hold a space: no template can spell them
 ASSISTANT_PARTS = "assistant parts"
 INDENT_DEPTH = 1000  # JSON nests no deeper than Python's stack
-
-
-def budget() -> Budget:
-    """Return the budget of the rendering under way; compiling counts as one: it folds constants."""
-    return current_budget.get(None) or Budget(TemplateLimits())
 
 
 def text(value: Any) -> MarkedText:
@@ -77,9 +74,8 @@ def text(value: Any) -> MarkedText:
 
 
 def weighed(value: Any) -> Any:
-    """Return a value, weighed if it is a list or a mapping, which the template has just made."""
-    if isinstance(value, CONTAINERS):
-        budget().weigh(value)
+    """Return a value that the template has just made; a list or a mapping is weighed."""
+    budget().weigh(value)
     return value
 
 
@@ -139,6 +135,22 @@ def tojson(
     )
 
 
+def line_of(error: BaseException) -> int | None:
+    """Return a template's line: where its syntax broke, or the innermost one being read, compiled or run."""
+    if line := getattr(error, "lineno", None):
+        return int(line)
+    found: int | None = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        known = frame.f_locals
+        if frame.f_code.co_filename == "<template>":
+            found = line
+        elif isinstance(parser := known.get("self"), Parser):
+            found = parser.stream.current.lineno
+        elif isinstance(node := known.get("node", known.get("self")), nodes.Node):
+            found = node.lineno
+    return found
+
+
 def raise_exception(message: Any) -> None:
     """Stop the rendering with the template's own message."""
     raise TemplateError(str.__str__(text(message)))
@@ -165,28 +177,23 @@ class Formatter(SandboxedFormatter):
     """`str.format` in the sandbox, keeping the marks of what it puts in."""
 
     def vformat(self, format_string: str, args: Any, kwargs: Any) -> MarkedText:
-        form = text(format_string)
-        parts: list[MarkedText] = []
-        automatic = iter(range(len(args)))
-        length = 0
+        return joined(self._converted(text(format_string), args, kwargs))
+
+    def _converted(self, form: MarkedText, args: Any, kwargs: Any) -> Iterator[MarkedText]:
+        """Yield the literal parts of a form and, behind each, what its field puts in."""
+        automatic = count()
         for literal, field, spec, conversion in self.parse(form):
-            parts.append(opaque(partial(str, literal), form))
-            if field is not None:
-                if field == "" or field[0] in ".[":
-                    field = f"{next(automatic, len(args))}{field}"
-                value = self.get_field(field, args, kwargs)[0]
-                if conversion:
-                    value = opaque(partial(self.convert_field, value, conversion), value)
-                spec = self.vformat(spec, args, kwargs) if spec else ""
-                for number in re.findall(r"\d+", spec):
-                    budget().afford(int(number[:12]))
-                plain = not spec and isinstance(value, str)
-                parts.append(
-                    text(value) if plain else opaque(partial(format, value, str.__str__(spec)), value)
-                )
-            length += sum(map(len, parts[-2:]))
-            budget().afford(length)
-        return joined(parts)
+            yield opaque(partial(str, literal), form)
+            if field is None:
+                continue
+            if field == "" or field[0] in ".[":
+                field = f"{next(automatic)}{field}"
+            value = self.get_field(field, args, kwargs)[0]
+            if conversion:
+                value = opaque(partial(self.convert_field, value, conversion), value)
+            spec = str.__str__(self.vformat(spec, args, kwargs)) if spec else ""
+            afford_numbers(spec)
+            yield inserted(value, not spec, partial(format, value, spec))
 
 
 class Generation(Extension):
@@ -232,15 +239,18 @@ class MarkingCodeGenerator(CodeGenerator):
         self._visit_weighed(super().visit_Dict, node, frame)
 
     def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:
-        if node.ctx == "load":
-            self._visit_weighed(super().visit_Tuple, node, frame)
-        else:
-            super().visit_Tuple(node, frame)
+        visit = super().visit_Tuple
+        self._visit_weighed(visit, node, frame) if node.ctx == "load" else visit(node, frame)
 
     def _visit_weighed(self, visit: Callable[[Any, Frame], None], node: nodes.Expr, frame: Frame) -> None:
         self.write("environment.weighed(")
         visit(node, frame)
         self.write(")")
+
+    def visit_ScopedEvalContextModifier(self, node: nodes.ScopedEvalContextModifier, frame: Frame) -> None:
+        if any(option.value != nodes.Const(False) for option in node.options):
+            self.fail("{% autoescape %} writes HTML, in which nobody knows who wrote what", node.lineno)
+        super().visit_ScopedEvalContextModifier(node, frame)
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
         self.write("environment.tilde((")
@@ -257,17 +267,15 @@ class Sandbox(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset({"+", "*", "/", "//", "%", "**"})
     concat = staticmethod(joined)
     weighed = staticmethod(weighed)
+    written = staticmethod(partial(mark, writer=TEMPLATE))  # a literal of the template
 
     def __init__(self, strftime_now: Callable[[str], str]) -> None:
         super().__init__(
             trim_blocks=True, lstrip_blocks=True, extensions=[Generation, LoopControlExtension], finalize=text
         )
         self.filters.update(join=join, indent=indent, tojson=tojson, safe=text, string=text, sum=sum_)
-        self.filters = {
-            name: self._counted(name, function)
-            for name, function in self.filters.items()
-            if name not in LEFT_OUT
-        }
+        kept = ((name, made) for name, made in self.filters.items() if name not in LEFT_OUT)
+        self.filters = {name: self._counted(name, made) for name, made in kept}
         self.filters[EACH] = each
         self.globals.pop("lipsum")
         self.globals.update(
@@ -276,11 +284,6 @@ class Sandbox(ImmutableSandboxedEnvironment):
             raise_exception=raise_exception,
             strftime_now=partial(self._strftime, strftime_now),
         )
-
-    @staticmethod
-    def written(value: Any) -> Any:
-        """Mark a literal of the template."""
-        return mark(value, TEMPLATE)
 
     @staticmethod
     def tilde(parts: Iterable[Any]) -> MarkedText:
@@ -300,12 +303,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
         @wraps(function)
         def counted(*args: Any, **kwargs: Any) -> Any:
             budget().step()
-            args = tuple(
-                text(value) if type(value) is str else value for value in args
-            )  # constants, folded early
+            # Constants that are folded early are not marked yet.
+            args = tuple(text(value) if type(value) is str else value for value in args)
             for number in (*args[1:], *kwargs.values()) if name in SIZED_FILTERS else ():
                 if isinstance(number, int):
-                    (budget().afford_bits if name == "round" else budget().afford)(abs(number))
+                    budget().within("max_bits" if name == "round" else "max_length", abs(number))
             made = function(*args, **kwargs)
             if isinstance(made, str) and not isinstance(made, MarkedText):
                 return opaque(lambda: str.__str__(made), args, kwargs)
@@ -313,15 +315,24 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
         return counted
 
+    def _compile(self, source: str, filename: str) -> CodeType:
+        """Compile Python; what only Python refuses, such as a `break` outside of loops, gets its line too."""
+        try:
+            return super()._compile(source, filename)
+        except SyntaxError as error:
+            pairs = re.findall(r"(\d+)=(\d+)", source[source.rindex("debug_info = ") :])
+            lines = [int(line) for line, python in pairs if int(python) <= (error.lineno or 0)]
+            reason = re.sub(r"\bl_\d+_", "", error.msg)  # how Jinja2 names a template's variables in Python
+            raise TemplateSyntaxError(reason, lines[-1] if lines else 1) from None
+
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         budget().step()
         if isinstance(left, int) and isinstance(right, int):
             sizes = left.bit_length(), right.bit_length()
-            bits = sizes[0] * max(right, 1) if operator == "**" else sum(sizes)
-            budget().afford_bits(bits)
-        for items, count in ((left, right), (right, left)):
-            if operator == "*" and isinstance(items, (list, tuple)) and isinstance(count, int):
-                budget().afford(len(items) * count)
+            budget().within("max_bits", sizes[0] * max(right, 1) if operator == "**" else sum(sizes))
+        for items, times in ((left, right), (right, left)):
+            if operator == "*" and isinstance(items, (list, tuple)) and isinstance(times, int):
+                budget().afford(len(items) * times)
         if operator in "*%" and type(left) is str:
             left = text(left)
         return weighed(super().call_binop(context, operator, left, right))

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import sys
-import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tokenlab.chat.encoding import MarkedEncoder
-from tokenlab.chat.limits import Budget, TemplateLimits, current_budget
+from tokenlab.chat.limits import Budget, TemplateLimits, budget, current_budget
 from tokenlab.chat.marked import TEMPLATE, MarkedText, joined, mark
 from tokenlab.chat.messages import as_data, as_mappings, as_messages, cut_at_tag, tag_final_message
+from tokenlab.chat.sandbox import ASSISTANT_PARTS, Sandbox, line_of
 from tokenlab.errors import (
     ChatInputError,
     ChatTemplateError,
@@ -73,15 +74,12 @@ class ChatTemplate:
         self.bos_token = bos_token
         self.eos_token = eos_token
         self.limits = limits or TemplateLimits()
-        from tokenlab.chat.sandbox import Sandbox  # Jinja2 is loaded when the first template is
-
         sandbox = Sandbox(strftime_now)
         self._templates = {}
         for name, text in self.sources.items():
             with self._bounded():
-                current_budget.get().afford(len(text))
-                if len(text) > self.limits.max_source:
-                    raise TemplateLimitError(limit="max_source", allowed=self.limits.max_source)
+                budget().afford(len(text))
+                budget().within("max_source", len(text))
                 self._templates[name] = sandbox.from_string(text)
 
     @classmethod
@@ -150,10 +148,8 @@ class ChatTemplate:
         """
         marked, spans = self._run(messages, *given, **options)
         if None in spans:
-            raise ChatTemplateError(
-                line=None,
-                reason="a generation block inside a macro or a captured block has no place in the text",
-            )
+            reason = "a generation block inside a macro or a captured block has no place in the text"
+            raise ChatTemplateError(line=None, reason=reason)
         return str.__str__(marked), [span for span in spans if span]
 
     def encode(
@@ -194,12 +190,9 @@ class ChatTemplate:
         **variables: Any,
     ) -> tuple[MarkedText, list[tuple[int, int] | None]]:
         """Return the marked text, and the span of each generation block (None: it has no place)."""
-        from tokenlab.chat.sandbox import ASSISTANT_PARTS
-
         if continue_final_message and add_generation_prompt:
-            raise ChatInputError(
-                where="continue_final_message", expected="no add_generation_prompt beside it", found="both"
-            )
+            where, expected = "continue_final_message", "no add_generation_prompt beside it"
+            raise ChatInputError(where=where, expected=expected, found="both")
         name = "tool_use" if tools is not None and "tool_use" in self._templates else "default"
         with self._bounded():
             chat = as_messages(messages)
@@ -217,20 +210,18 @@ class ChatTemplate:
                     given.setdefault(token, mark(content, TEMPLATE))
             final = tag_final_message(chat, continue_final_message, self.sources[name])
             chunks: list[str] = []
-            spans: list[tuple[int, int] | None] = []
             length = 0
             for chunk in self._templates[name].generate(given):
-                spans += [None] * (len(parts) - len(spans))
-                if parts and chunk is parts[-1]:
-                    spans[-1] = (length, length + len(chunk))
                 chunks.append(chunk)
                 length += len(chunk)
-                current_budget.get().afford(length)
-            spans += [None] * (len(parts) - len(spans))
+                budget().afford(length)
             text = joined(chunks)
             if final is not None:
                 text = cut_at_tag(text, final)
-                spans = [(min(s[0], len(text)), min(s[1], len(text))) if s else None for s in spans]
+            starts = dict(zip(map(id, chunks), accumulate(map(len, chunks), initial=0), strict=False))
+            places = [(starts.get(id(part)), len(part)) for part in parts]
+            cut = len(text)
+            spans = [None if at is None else (min(at, cut), min(at + size, cut)) for at, size in places]
             return text, spans
 
     @contextmanager
@@ -240,28 +231,16 @@ class ChatTemplate:
         try:
             yield
         except TemplateLimitError as error:
-            raise TemplateLimitError(**{**error.facts, "line": _line(error)}) from None
+            raise TemplateLimitError(**{**error.facts, "line": line_of(error)}) from None
         except TokenLabError:
             raise
         except RecursionError as error:
-            raise TemplateLimitError(
-                limit="recursion depth", allowed=sys.getrecursionlimit(), line=_line(error)
-            ) from None
+            facts: dict[str, Any] = {"limit": "recursion depth", "allowed": sys.getrecursionlimit()}
+            raise TemplateLimitError(**facts, line=line_of(error)) from None
         except Exception as error:  # a template can make Python raise anything
-            raise ChatTemplateError(line=_line(error), reason=f"{type(error).__name__}: {error}") from error
+            raise ChatTemplateError(line=line_of(error), reason=f"{type(error).__name__}: {error}") from error
         finally:
             current_budget.reset(token)
-
-
-def _line(error: BaseException) -> int | None:
-    """The template's line: where its syntax broke, or the innermost one that was running."""
-    frames = [
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<template>"
-    ]
-    found = (
-        None if isinstance(error, SyntaxError) else getattr(error, "lineno", None)
-    )  # Python's counts other lines
-    return found or (frames[-1] if frames else None)
 
 
 def _named_sources(source: Any) -> dict[str, str]:
