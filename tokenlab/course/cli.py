@@ -4,10 +4,50 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from tokenlab.course import contents, grading, handins, key, notebooks, teaching, workbook
 from tokenlab.course.model import Chapter, chapters
+
+Command = Callable[[argparse.Namespace], Iterator[object]]  # yields what is to be printed
+Word = tuple[str, dict[str, Any]]  # what `add_argument` takes
+COMMANDS: list[tuple[Command, tuple[Word, ...]]] = []
+
+
+def _command(*words: Word) -> Callable[[Command], Command]:
+    """Make a function a command of its name, explained by its docstring."""
+
+    def register(function: Command) -> Command:
+        COMMANDS.append((function, words))
+        return function
+
+    return register
+
+
+def _word(name: str, help: str | None = None, **settings: Any) -> Word:
+    return name, {"help": help, **settings}
+
+
+def _file(name: str, help: str) -> Word:
+    return _word(name, help, type=Path, metavar="FILE")
+
+
+_PAGE = _file("--html", "write one HTML page")
+_FOLDER = _word("folder", "the notebooks that were handed in", type=Path)
+
+
+@_command(_word("chapter", "a chapter's number, such as 03; all of them otherwise", nargs="?"), _PAGE)
+def _key(options: argparse.Namespace) -> Iterator[object]:
+    """every question with its answer, misconceptions and hints"""
+    return _show(list(key.sections(_chosen(options.chapter))), options.html)
+
+
+@_command(_word("chapter", "a chapter's number, such as 03"), _PAGE)
+def _teach(options: argparse.Namespace) -> Iterator[object]:
+    """a chapter's sheet for the teacher"""
+    return _show([part for c in _chosen(options.chapter) for part in teaching.sheet(c)], options.html)
 
 
 def _chosen(name: str | None) -> list[Chapter]:
@@ -17,114 +57,86 @@ def _chosen(name: str | None) -> list[Chapter]:
     return chosen
 
 
-def _show(parts: list[key.Section], page: Path | None) -> int:
+def _show(parts: list[key.Section], page: Path | None) -> Iterator[object]:
     if page:
         page.write_text(key.to_page(parts), "utf-8", newline="\n")
     else:
-        sys.stdout.write(key.to_text(parts))
-    return 0
+        yield key.to_text(parts).removesuffix("\n")
 
 
-def _key(options: argparse.Namespace) -> int:
-    return _show(list(key.sections(_chosen(options.chapter))), options.html)
+@_command(
+    _word("path", "the folder to write them to", type=Path, metavar="OUT"),
+    _word("--variant", "ask of other inputs; neighbouring N differ", type=int, default=0, metavar="N"),
+)
+def _blank(options: argparse.Namespace) -> Iterator[object]:
+    """copies of the notebooks to hand out"""
+    return (path.name for path in teaching.hand_out(options.path, options.variant))
 
 
-def _teach(options: argparse.Namespace) -> int:
-    return _show([part for c in _chosen(options.chapter) for part in teaching.sheet(c)], options.html)
+@_command(_FOLDER)
+def _tally(options: argparse.Namespace) -> Iterator[object]:
+    """first answers by misconception, for a vote in class"""
+    yield grading.tally(handins.read_folder(options.folder))
 
 
-def _blank(options: argparse.Namespace) -> int:
-    for path in teaching.hand_out(options.path, options.variant):
-        print(path.name)
-    return 0
-
-
-def _tally(options: argparse.Namespace) -> int:
-    print(grading.tally(handins.read_folder(options.folder)))
-    return 0
-
-
-def _grade(options: argparse.Namespace) -> int:
+@_command(
+    _FOLDER,
+    _file("--csv", "write the table"),
+    _file("--html", "write the table and the first answers"),
+    _word("--run", "run the exercises, each in a limited process", action="store_true", dest="execute"),
+)
+def _grade(options: argparse.Namespace) -> Iterator[object]:
+    """a table learner by question; runs nobody's code"""
     hand_ins = handins.read_folder(options.folder)
     if options.execute:
         grading.run_exercises(hand_ins)
-    print(f"{grading.result(hand_ins)}\n\n{grading.summary(hand_ins)}")
+    yield f"{grading.result(hand_ins)}\n\n{grading.summary(hand_ins)}"
     for path, text in ((options.csv, grading.to_csv), (options.html, grading.to_page)):
         if path:
             path.write_text(text(hand_ins), "utf-8", newline="\n")
-    return 0
 
 
-def _run(options: argparse.Namespace) -> int:
+@_command(
+    _word("names", "a chapter's number or a notebook; all otherwise", nargs="*", metavar="NAME"),
+    _word("--check", "write nothing; exit code 1 where something would change", action="store_true"),
+)
+def _run(options: argparse.Namespace) -> Iterator[object]:
+    """run the committed notebooks again and normalise them"""
     changed = 0
     for path, difference in notebooks.rerun(notebooks.select(options.names), write=not options.check):
-        print(f"{path.name}: {difference or 'unchanged'}", flush=True)
+        yield f"{path.name}: {difference or 'unchanged'}"
         changed += bool(difference)
-    return int(options.check and changed > 0)
+    if options.check and changed:
+        raise RuntimeError(f"{changed} would change")
 
 
-def _chapters(options: argparse.Namespace) -> int:
+@_command(_file("--write", "put it between the chapters markers of a file"))
+def _chapters(options: argparse.Namespace) -> Iterator[object]:
+    """the table of contents"""
     if options.write:
         contents.write(options.write)
     else:
-        print(contents.to_markdown())
-    return 0
+        yield contents.to_markdown()
 
 
-def _workbook(options: argparse.Namespace) -> int:
-    for line in workbook.prepare(options.path, options.fresh):
-        print(line)
-    return 0
+@_command(
+    _word("path", type=Path),
+    _word("--fresh", "renew it; keep the old copy", action="append", default=[], metavar="CHAPTER"),
+)
+def _workbook(options: argparse.Namespace) -> Iterator[object]:
+    """make or renew a learner's copies of the notebooks"""
+    return workbook.prepare(options.path, options.fresh)
 
 
 def parser() -> argparse.ArgumentParser:
     """Build the words of `python -m tokenlab course`."""
     top = argparse.ArgumentParser(prog="python -m tokenlab course", description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    command = commands.add_parser("key", help="every question with its answer, misconceptions and hints")
-    command.add_argument("chapter", nargs="?", help="a chapter's number, such as 03; all of them otherwise")
-    command.add_argument("--html", type=Path, metavar="FILE", help="write one HTML page")
-    command.set_defaults(run=_key)
-    command = commands.add_parser("teach", help="a chapter's sheet for the teacher")
-    command.add_argument("chapter", help="a chapter's number, such as 03")
-    command.add_argument("--html", type=Path, metavar="FILE", help="write one HTML page")
-    command.set_defaults(run=_teach)
-    command = commands.add_parser("blank", help="copies of the notebooks to hand out")
-    command.add_argument("path", type=Path, metavar="OUT", help="the folder to write them to")
-    command.add_argument(
-        "--variant", type=int, default=0, metavar="N", help="ask of other inputs; neighbouring N differ"
-    )
-    command.set_defaults(run=_blank)
-    command = commands.add_parser("tally", help="first answers by misconception, for a vote in class")
-    command.add_argument("folder", type=Path, help="the notebooks that were handed in")
-    command.set_defaults(run=_tally)
-    command = commands.add_parser("grade", help="a table learner by question; runs nobody's code")
-    command.add_argument("folder", type=Path, help="the notebooks that were handed in")
-    command.add_argument("--csv", type=Path, metavar="FILE", help="write the table")
-    command.add_argument("--html", type=Path, metavar="FILE", help="write the table and the first answers")
-    command.add_argument(
-        "--run", action="store_true", dest="execute", help="run the exercises, each in a limited process"
-    )
-    command.set_defaults(run=_grade)
-    command = commands.add_parser("run", help="run the committed notebooks again and normalise them")
-    command.add_argument(
-        "names", nargs="*", metavar="NAME", help="a chapter's number or a notebook; all otherwise"
-    )
-    command.add_argument(
-        "--check", action="store_true", help="write nothing; exit code 1 where something would change"
-    )
-    command.set_defaults(run=_run)
-    command = commands.add_parser("chapters", help="the table of contents")
-    command.add_argument(
-        "--write", type=Path, metavar="FILE", help="put it between the chapters markers of a file"
-    )
-    command.set_defaults(run=_chapters)
-    command = commands.add_parser("workbook", help="make or renew a learner's copies of the notebooks")
-    command.add_argument("path", type=Path)
-    command.add_argument(
-        "--fresh", action="append", default=[], metavar="CHAPTER", help="renew it; keep the old copy"
-    )
-    command.set_defaults(run=_workbook)
+    for function, words in COMMANDS:
+        command = commands.add_parser(function.__name__.strip("_"), help=function.__doc__)
+        command.set_defaults(run=function)
+        for name, settings in words:
+            command.add_argument(name, **settings)
     return top
 
 
@@ -132,12 +144,11 @@ def main(argv: list[str]) -> int:
     """Run one command; return its exit code: 0 done, 1 not as it should be, 2 not understood."""
     options = parser().parse_args(argv)
     try:
-        return int(options.run(options))
+        for line in options.run(options):
+            print(line, flush=True)
     except (LookupError, OSError, RuntimeError, ImportError, ValueError) as error:
-        lines = (
-            str(error.args[0] if isinstance(error, LookupError) and error.args else error)
-            .strip()
-            .splitlines()
-        )
-        print(f"course: {lines[-1] if lines else type(error).__name__}", file=sys.stderr)
+        reason = error.args[0] if isinstance(error, LookupError) and error.args else error
+        lines = str(reason).strip().splitlines() or [type(error).__name__]
+        print(f"course: {lines[-1]}", file=sys.stderr)
         return 2 if isinstance(error, LookupError) else 1
+    return 0

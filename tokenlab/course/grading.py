@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tokenlab.course.handins import Answer, HandIn
+from tokenlab.course.key import page
 from tokenlab.course.model import Exercise, Question, chapters
 from tokenlab.course.sandbox import SECONDS, run_exercise
 from tokenlab.tables import Table, table
@@ -20,12 +21,12 @@ NOT_TRIED = "not tried"
 def tasks_of(hand_ins: Sequence[HandIn]) -> list[Exercise | Question]:
     """Return the tasks of the chapters that anybody handed in, in the order of the course."""
     names = {name for hand_in in hand_ins for name in hand_in.notebooks}
-    names |= {c.notebook for c in chapters() for h in hand_ins for a in h.answers if _is_of(a, c.number)}
-    return [task for chapter in chapters() if chapter.notebook in names for task in chapter.tasks]
+    names |= {answer.task.partition("-")[0] for hand_in in hand_ins for answer in hand_in.answers}
+    return [task for c in chapters() if names & {c.notebook, c.number} for task in c.tasks]
 
 
-def _is_of(answer: Answer, number: str) -> bool:
-    return answer.task.partition("-")[0] == number
+def _beliefs(task: Exercise | Question) -> dict[str, str]:
+    return {m.id: m.belief for m in task.misconceptions} if isinstance(task, Question) else {}
 
 
 def answers_to(hand_in: HandIn, task_id: str) -> list[Answer]:
@@ -75,24 +76,18 @@ def tally(hand_ins: Sequence[HandIn]) -> Table:
     """Return the first answers by question, the commonest first: what a class votes on."""
     rows = []
     for task in tasks_of(hand_ins):
-        beliefs = {m.id: m.belief for m in task.misconceptions} if isinstance(task, Question) else {}
-        counts = first_answers(hand_ins, task.id)
-        rows += [
-            (task.id, name, n, beliefs.get(name, "")) for name, n in sorted(counts.items(), key=_most_first)
-        ]
+        beliefs, counts = _beliefs(task), first_answers(hand_ins, task.id)
+        ordered = sorted(counts.items(), key=lambda counted: (-counted[1], counted[0]))
+        rows += [(task.id, name, n, beliefs.get(name, "")) for name, n in ordered]
     header = ["question", "first answer", "learners", "what one believes then"]
     return table(rows, header, f"First answers of {len(hand_ins)} hand-ins")
-
-
-def _most_first(item: tuple[str, int]) -> tuple[int, str]:
-    return -item[1], item[0]
 
 
 def commonest(hand_ins: Sequence[HandIn]) -> Iterator[tuple[str, int, str, list[str]]]:
     """Yield (misconception, learners, belief, questions), the one that most learners had first."""
     met: dict[tuple[str, str, str], tuple[set[str], dict[str, None]]] = {}
     for task in tasks_of(hand_ins):
-        beliefs = {m.id: m.belief for m in task.misconceptions} if isinstance(task, Question) else {}
+        beliefs = _beliefs(task)
         for hand_in in hand_ins:
             for name in [r for a in answers_to(hand_in, task.id)[:1] for r in a.reasons]:
                 key = task.id.partition("-")[0], name, beliefs[name]
@@ -126,11 +121,8 @@ def to_csv(hand_ins: Sequence[HandIn]) -> str:
 
 def to_page(hand_ins: Sequence[HandIn]) -> str:
     """Write the table, the first answers and the summary as one HTML page without scripts."""
-    style = ":root { color-scheme: light dark } body { margin: 2em; font: 1em/1.5 sans-serif } "
-    style += "td, th { padding: 0.2em 0.6em; border: 1px solid } table { border-collapse: collapse }"
-    parts = [result(hand_ins), tally(hand_ins)]
-    body = "\n".join(part._repr_html_() for part in parts)
+    style = "body { margin: 2em; font: 1em/1.5 sans-serif } table { border-collapse: collapse } "
+    style += "td, th { padding: 0.2em 0.6em; border: 1px solid }"
+    tables = (part._repr_html_() for part in (result(hand_ins), tally(hand_ins)))
     said = f"<pre>{html.escape(summary(hand_ins))}</pre>"
-    head = f'<meta charset="utf-8">\n<title>Hand-ins</title>\n<style>{style}</style>'
-    start = f'<!doctype html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n<h1>Hand-ins</h1>\n'
-    return f"{start}{said}\n{body}\n</body>\n</html>\n"
+    return page("Hand-ins", style, "\n".join(["<h1>Hand-ins</h1>", said, *tables]))

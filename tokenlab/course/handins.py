@@ -13,14 +13,13 @@ import tokenize
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tokenlab.course.feedback import judge
 from tokenlab.course.limits import limited
-from tokenlab.course.model import Chapter, Exercise, Question, UnknownTask, chapters, find
-from tokenlab.course.workbook import ASKS, NOTEBOOKS, asking_cells, entries
+from tokenlab.course.model import Chapter, Exercise, Question, UnknownTask, chapter_of, chapters, find
+from tokenlab.course.workbook import ASKS, asking_cells, asking_sources, entries
 
 LONGEST_CELL = 20_000  # bytes
 LONGEST_FILE = 20_000_000
@@ -198,7 +197,8 @@ def _read_cell(
         notes.append(f"{base}: the call of check is gone")
     try:
         tree = _parse(source)
-        comments = set(_comments(source)) - set(_comments(_committed(base)))
+        _, committed = asking_sources(chapter_of(task).notebook).get(base, ("", ""))
+        comments = set(_comments(source)) - set(_comments(committed))
         notes += [f"{base}: with a comment: {comment[:80]}" for comment in sorted(comments)]
         records = [a for r in recorded if r.get("id") == asked and (a := _recorded(r)) is not None]
         if isinstance(task, Exercise):
@@ -284,17 +284,6 @@ def _exercise(task: Exercise, tree: ast.Module, records: list[Answer], before: l
 
 def _lines(function: ast.FunctionDef) -> int:
     return len(function.body) - (ast.get_docstring(function) is not None)
-
-
-@cache
-def _committed(task_id: str) -> str:
-    """Return the source of the cell that asks a task, as the course has it."""
-    for chapter in chapters(task_id.partition("-")[0]):
-        cell_id = asking_cells(chapter.notebook).get(task_id)
-        path = NOTEBOOKS / f"{chapter.notebook}.ipynb"
-        cells = json.loads(path.read_text("utf-8"))["cells"] if cell_id else []
-        return next(("".join(cell["source"]) for cell in cells if cell["id"] == cell_id), "")
-    return ""
 
 
 def _comments(source: str) -> list[str]:

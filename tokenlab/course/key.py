@@ -17,18 +17,12 @@ def sections(chapters: Sequence[Chapter]) -> Iterator[Section]:
     for chapter in chapters:
         yield 1, f"{chapter.number} {chapter.title}", chapter.question
         for task in chapter.tasks:
-            yield (
-                2,
-                task.id,
-                task.ask() if isinstance(task, Question) else f"{task.prompt}\n\n    {task.call}",
-            )
+            asked = task.ask() if isinstance(task, Question) else f"{task.prompt}\n\n    {task.call}"
+            yield 2, task.id, asked
             yield 3, "Answer", answer_to(task).text
             yield 3, "Wrong ways", "\n\n".join(_wrong_ways(task)) or "None is listed."
-            yield (
-                3,
-                "Hints",
-                "\n\n".join(hint_for(task, n).text.split("\n\nOne step further")[0] for n in (1, 2, 3)),
-            )
+            hints = (hint_for(task, n).text.partition("\n\nOne step further")[0] for n in (1, 2, 3))
+            yield 3, "Hints", "\n\n".join(hints)
 
 
 def _wrong_ways(task: Exercise | Question) -> Iterator[str]:
@@ -51,6 +45,11 @@ def to_page(parts: Sequence[Section]) -> str:
         f"<h{n}>{html.escape(head)}</h{n}>\n{Message(text).to_html()}" for n, head, text in parts
     )
     style = "body { max-width: 46em; margin: 2em auto; padding: 0 1em; font: 1em/1.5 sans-serif }"
-    head = f"<title>Key to the course</title>\n<style>:root {{ color-scheme: light dark }} {style}</style>"
-    start = f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{head}\n</head>\n<body>\n'
-    return f"{start}{body}\n</body>\n</html>\n"
+    return page("Key to the course", style, body)
+
+
+def page(title: str, style: str, body: str) -> str:
+    """Write one HTML page without scripts, for light and dark screens."""
+    style = f":root {{ color-scheme: light dark }} {style}"
+    head = f'<meta charset="utf-8">\n<title>{title}</title>\n<style>{style}</style>'
+    return f'<!doctype html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'

@@ -15,8 +15,11 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from tokenlab.files import write_whole
 
 if TYPE_CHECKING:
     from tokenlab.course.feedback import Message
@@ -52,9 +55,7 @@ def prepare(target: Path, fresh: Iterable[str] = (), source: Path = NOTEBOOKS) -
         elif version not in (copied.get(copy.name), _version(copy)):
             renew = f"renew it with --fresh {_number(notebook)}"
             yield f"{copy.name}: has changed in the course since you copied it ({renew})"
-    scratch = record.with_suffix(".new")
-    scratch.write_text(json.dumps(copied, indent=1, sort_keys=True), "utf-8")
-    os.replace(scratch, record)
+    write_whole(record, json.dumps(copied, indent=1, sort_keys=True).encode())
 
 
 def _read_record(record: Path) -> dict[str, str]:
@@ -79,12 +80,9 @@ def _names(notebook: Path) -> set[str]:
 
 
 def _dated(copy: Path) -> Path:
-    day = datetime.date.today().isoformat()
-    names = (
-        copy.with_name(f"{copy.stem}.{day}{extra}.ipynb")
-        for extra in ("", *(f".{n}" for n in range(2, 1000)))
-    )
-    return next(name for name in names if not name.exists())
+    dated = f"{copy.stem}.{datetime.date.today().isoformat()}"
+    names = chain([dated], (f"{dated}.{n}" for n in count(2)))
+    return next(old for name in names if not (old := copy.with_name(f"{name}.ipynb")).exists())
 
 
 def keep(task_id: str, message: Message, sure: bool | None = None) -> dict[str, Any] | None:
@@ -131,12 +129,14 @@ def entries(text: str) -> Iterator[dict[str, Any]]:
 
 
 @cache
-def asking_cells(notebook: str) -> dict[str, str]:
-    """Return the ID of the cell that asks each task of a committed notebook, by the task's ID."""
+def asking_sources(notebook: str) -> dict[str, tuple[str, str]]:
+    """Return the ID and the source of the cell that asks each task of a committed notebook."""
     path = NOTEBOOKS / f"{notebook}.ipynb"
     cells = json.loads(path.read_text("utf-8"))["cells"] if path.exists() else []
-    found = {}
-    for cell in cells:
-        if cell["cell_type"] == "code" and (asked := ASKS.search("".join(cell["source"]))):
-            found[asked[1]] = cell["id"]
-    return found
+    code = ((cell["id"], "".join(cell["source"])) for cell in cells if cell["cell_type"] == "code")
+    return {asked[1]: (cell_id, source) for cell_id, source in code if (asked := ASKS.search(source))}
+
+
+def asking_cells(notebook: str) -> dict[str, str]:
+    """Return the ID of the cell that asks each task of a committed notebook, by the task's ID."""
+    return {task_id: cell_id for task_id, (cell_id, _) in asking_sources(notebook).items()}
