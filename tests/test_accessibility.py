@@ -15,7 +15,8 @@ import pytest
 
 from tokenlab.course.feedback import _COLOURS
 from tokenlab.course.workbook import NOTEBOOKS
-from tokenlab.figures.drawing import BLUE, ORANGE, Box, render
+from tokenlab.figures.drawing import Box, render
+from tokenlab.figures.palette import BLUE, ORANGE
 
 PATHS = [pytest.param(path, id=path.stem) for path in sorted(NOTEBOOKS.glob("*.ipynb"))]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tokenlab import figures
 from tokenlab.bpe.tokenizer import BpeTokenizer
 from tokenlab.errors import LoneSurrogateError, TokenLabError
-from tokenlab.figures import drawing
+from tokenlab.figures import palette
 from tokenlab.figures.drawing import Box, fit, lanes, render
 from tokenlab.figures.wording import glyph, listed, quoted, quotes
 from tokenlab.formats.layout import Field
@@ -304,7 +304,7 @@ def test_all_text_stands_out_from_every_ground_even_in_grey() -> None:
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
     used = set(re.findall(r"fill: (#\w{6})", "".join(figure.svg for figure in GALLERY.values())))
-    letters = {drawing.INK, drawing.MUTED}
+    letters = {palette.INK, palette.MUTED}
     assert letters < used
     for ground in used - letters:
         for letter in letters:

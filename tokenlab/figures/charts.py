@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from tokenlab.figures.drawing import BLUE, MARGIN, ORANGE, WIDTH, Box, Figure, Label, Shape, fit, render
+from tokenlab.figures.drawing import MARGIN, WIDTH, Box, Figure, Label, Shape, fit, render
+from tokenlab.figures.palette import BLUE, ORANGE
 from tokenlab.figures.wording import amount, listed
 from tokenlab.tables import text_columns
 

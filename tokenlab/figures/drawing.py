@@ -2,8 +2,6 @@
 
 A picture is made of boxes, labels and lines, plain data in CSS pixels with y growing downward. Text stays
 text in the SVG, so that the browser brings fonts for scripts that matplotlib has none for.
-Colours are tints of the palette of Okabe and Ito (2008), told apart by colour-blind readers; no shape says
-anything by colour alone.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from tokenlab.figures.palette import INK, PAPER
 from tokenlab.tables import printable, text_columns
 
 if TYPE_CHECKING:
@@ -24,9 +23,8 @@ if TYPE_CHECKING:
 
 WIDTH = 840  # fits beside JupyterLab's file browser on a window of 1280 pixels
 MARGIN = 14
-INK, MUTED, PAPER = "#1a1a1a", "#4d4d4d", "#ffffff"
-BLUE, ORANGE, GREEN, GREY = "#d3e8f6", "#fdebc4", "#cdeee2", "#ececec"
 SMALLEST = 9.0
+POINTS = 0.75  # in a pixel: matplotlib counts the sizes of letters and lines in them
 
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
@@ -42,7 +40,8 @@ _STYLE: dict[str, Any] = {
 class Figure:
     """A picture and the one computed sentence that says what it shows.
 
-    The sentence is the picture's text alternative, its caption and its plain-text form.
+    The sentence is the picture's text alternative, its caption and its plain-text form. Where matplotlib is
+    not installed (in a browser without a network), it stands alone, and the SVG is empty.
     """
 
     svg: str
@@ -54,6 +53,10 @@ class Figure:
     def _repr_html_(self) -> str:
         source = base64.b64encode(self.svg.encode()).decode()
         words = html.escape(self.sentence)
+        if not self.svg:
+            return (
+                f"<figure>(no picture: matplotlib is not installed)<figcaption>{words}</figcaption></figure>"
+            )
         shown = f'src="data:image/svg+xml;base64,{source}" style="max-width:100%;height:auto"'
         return f'<figure><img alt="{words}" {shown}><figcaption>{words}</figcaption></figure>'
 
@@ -79,17 +82,10 @@ class Label:
         return self.y + self.size
 
     def draw(self, axes: Axes) -> None:
-        axes.text(
-            self.x,
-            self.y,
-            printable(self.text),  # XML holds no control characters
-            fontsize=self.size * 0.75,  # matplotlib counts in points
-            family="monospace" if self.mono else "sans-serif",
-            weight="bold" if self.bold else "normal",
-            color=self.color,
-            ha=self.align,
-            va="center_baseline",
-        )
+        text = printable(self.text)  # XML holds no control characters
+        family, weight = "monospace" if self.mono else "sans-serif", "bold" if self.bold else "normal"
+        font = {"fontsize": self.size * POINTS, "family": family, "weight": weight, "color": self.color}
+        axes.text(self.x, self.y, text, font, ha=self.align, va="center_baseline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,26 +110,19 @@ class Box:
     def draw(self, axes: Axes) -> None:
         from matplotlib.patches import Rectangle
 
-        axes.add_artist(
-            Rectangle(
-                (self.x, self.y),
-                self.width,
-                self.height,
-                facecolor=self.fill,
-                edgecolor=INK,
-                linewidth=self.border * 0.75,
-                linestyle="--" if self.dashed else "-",
-                hatch=self.hatch or None,
-                clip_on=False,
-            )
-        )
+        look: dict[str, Any] = {
+            "facecolor": self.fill,
+            "edgecolor": INK,
+            "hatch": self.hatch or None,
+            "clip_on": False,
+        }
+        look |= {"linewidth": self.border * POINTS, "linestyle": "--" if self.dashed else "-"}
+        axes.add_artist(Rectangle((self.x, self.y), self.width, self.height, **look))
         rows = [(self.text, 15.0, 0.36 if self.below else 0.52), (self.below, 12.0, 0.74)]
         for text, size, place in rows:
             if text:
-                fitted, size = fit(text, size, self.width - 4)
-                Label(
-                    self.x + self.width / 2, self.y + place * self.height, fitted, size, "center", mono=True
-                ).draw(axes)
+                x, y = self.x + self.width / 2, self.y + place * self.height
+                Label(x, y, *fit(text, size, self.width - 4), "center", mono=True).draw(axes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,20 +144,10 @@ class Line:
     def draw(self, axes: Axes) -> None:
         from matplotlib.patches import FancyArrowPatch
 
-        axes.add_artist(
-            FancyArrowPatch(
-                (self.x, self.y),
-                (self.to_x, self.to_y),
-                arrowstyle="-|>" if self.arrow else "-",
-                mutation_scale=9,
-                shrinkA=0,
-                shrinkB=0,
-                color=INK,
-                linewidth=self.width * 0.75,
-                linestyle=(0, (4, 3)) if self.dashed else "-",
-                clip_on=False,
-            )
-        )
+        look: dict[str, Any] = {"arrowstyle": "-|>" if self.arrow else "-", "mutation_scale": 9}
+        look |= {"linewidth": self.width * POINTS, "linestyle": (0, (4, 3)) if self.dashed else "-"}
+        look |= {"shrinkA": 0, "shrinkB": 0, "color": INK, "clip_on": False}
+        axes.add_artist(FancyArrowPatch((self.x, self.y), (self.to_x, self.to_y), **look))
 
 
 Shape = Box | Label | Line
@@ -187,8 +166,12 @@ def render(shapes: Sequence[Shape], sentence: str) -> Figure:
     >>> render([Box(10, 10, 40, 30, "20")], "One byte, 20.").sentence
     'One byte, 20.'
     """
-    import matplotlib.style
-    from matplotlib.figure import Figure as Page
+    seen = re.sub("[^\u2068\u2069]+", lambda part: printable(part[0]), sentence)
+    try:
+        import matplotlib.style
+        from matplotlib.figure import Figure as Page
+    except ModuleNotFoundError:
+        return Figure("", seen)
 
     height = max((shape.bottom for shape in shapes), default=0) + MARGIN
     stream = io.StringIO()
@@ -201,7 +184,6 @@ def render(shapes: Sequence[Shape], sentence: str) -> Figure:
         for shape in shapes:
             shape.draw(axes)
         page.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    seen = re.sub("[^\u2068\u2069]+", lambda part: printable(part[0]), sentence)
     return Figure(stream.getvalue(), seen)
 
 

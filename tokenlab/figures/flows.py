@@ -5,21 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from tokenlab.checks import encode_text
-from tokenlab.figures.drawing import (
-    BLUE,
-    GREY,
-    MARGIN,
-    MUTED,
-    ORANGE,
-    WIDTH,
-    Box,
-    Figure,
-    Label,
-    Line,
-    Shape,
-    lanes,
-    render,
-)
+from tokenlab.figures.drawing import MARGIN, WIDTH, Box, Figure, Label, Line, Shape, lanes, render
+from tokenlab.figures.palette import BLUE, GREY, MUTED, ORANGE
 from tokenlab.figures.wording import amount, glyph, hexed, listed, quoted, quotes, visible
 from tokenlab.tables import text_columns
 

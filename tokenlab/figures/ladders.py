@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, count
 from typing import TYPE_CHECKING
 
-from tokenlab.figures.drawing import BLUE, MARGIN, ORANGE, Figure, Label, Line, Shape, fit, render
+from tokenlab.figures.drawing import MARGIN, Figure, Label, Line, Shape, fit, render
+from tokenlab.figures.palette import BLUE, ORANGE
 from tokenlab.figures.tapes import CELL, LEFT, SHOWN, byte_box, counted, layout
 from tokenlab.figures.wording import amount, hexed, listed
 

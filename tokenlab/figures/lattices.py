@@ -6,21 +6,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from tokenlab.errors import TokenLabError
-from tokenlab.figures.drawing import (
-    BLUE,
-    GREY,
-    MARGIN,
-    MUTED,
-    ORANGE,
-    WIDTH,
-    Box,
-    Figure,
-    Label,
-    Line,
-    Shape,
-    lanes,
-    render,
-)
+from tokenlab.figures.drawing import MARGIN, WIDTH, Box, Figure, Label, Line, Shape, lanes, render
+from tokenlab.figures.palette import BLUE, GREY, MUTED, ORANGE
 from tokenlab.figures.wording import amount, glyph, listed, quoted, quotes, visible
 
 Edge = tuple[int, int, str, float]

@@ -7,23 +7,8 @@ from itertools import groupby
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
-from tokenlab.figures.drawing import (
-    BLUE,
-    GREEN,
-    GREY,
-    MARGIN,
-    MUTED,
-    ORANGE,
-    PAPER,
-    WIDTH,
-    Box,
-    Figure,
-    Label,
-    Line,
-    Shape,
-    fit,
-    render,
-)
+from tokenlab.figures.drawing import MARGIN, WIDTH, Box, Figure, Label, Line, Shape, fit, render
+from tokenlab.figures.palette import BLUE, GREEN, GREY, MUTED, ORANGE, PAPER
 from tokenlab.figures.wording import amount
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from itertools import accumulate, takewhile
 from typing import Any
 
 from tokenlab.checks import encode_text
-from tokenlab.figures.drawing import BLUE, GREY, MARGIN, ORANGE, Box, Figure, Label, Line, Shape, render
+from tokenlab.figures.drawing import MARGIN, Box, Figure, Label, Line, Shape, render
+from tokenlab.figures.palette import BLUE, GREY, ORANGE
 from tokenlab.figures.wording import amount, glyph, hexed, listed, quoted
 
 CELL = 40  # the width of a byte, in pixels
