@@ -117,15 +117,18 @@ def id_consequence(case: Case, ids: tuple[int, ...]) -> str:
 
 
 def text_consequence(case: Case, text: str) -> str:
-    known = ClosedVocabulary.fit(case[0]).words
-    strange = [word for word in text.split() if word not in (*known, UNKNOWN_WORD)]
+    vocabulary = ClosedVocabulary.fit(case[0])
+    strange = [word for word in text.split() if word not in (*vocabulary.words, UNKNOWN_WORD)]
+    if any(word.strip("<[]>").upper() == "UNK" for word in strange):
+        return f"The marker of this table is spelled `{UNKNOWN_WORD}`."
     if strange:
         return f"Decoding has nothing but IDs. Where would it take `{strange[0]}` from? No entry of the table holds it."
     if len(text.split()) < len(case[1].split()):
         return "Your text has fewer words than the one that was encoded, yet each word had got an ID."
-    return (
-        f"To give back your text, encoding would have had to find these entries: {', '.join(text.split())}."
-    )
+    ids = vocabulary.encode(text)
+    if vocabulary.decode(ids) != text:
+        return "Decoding puts one space between two words, and no white space anywhere else."
+    return f"Your text is what decoding makes of the IDs {ids}."
 
 
 def _text(case: Case) -> str:
@@ -242,7 +245,7 @@ COME_BACK = Question(
     ),
     concepts=("round trip", "unknown word"),
     cells=("decode-by-hand", "exactly-alike"),
-    recall="The table holds four words: `low`, `lower`, `new`, `newest`.",
+    recall=f"The table holds four words: `low`, `lower`, `new`, `newest`; its marker is `{UNKNOWN_WORD}`.",
     form=lambda outcome: outcome.back,
     show=_text,
 )
@@ -276,9 +279,9 @@ LETTERS = Question(
     ),
     why=lambda text: f"Letter by letter, with the table of characters:\n\n{_letter_rows(text)}",
     consequence=lambda text, answer: (
-        "So many unknown letters would mean that some letter of this word is missing from low, lower, new and newest, although it stands there."
+        "Then some letter that stands in low, lower, new or newest would not be in the table."
         if answer > unknown_letters(text)
-        else "So few unknown letters would mean that every other letter stands in low, lower, new or newest."
+        else "Then every other letter of this word would have to stand in low, lower, new or newest."
     ),
     hints=(
         "Which letters did the four words bring into the table?",
