@@ -449,7 +449,7 @@ def rhythm(chapter):
     prose = [cell for cell in every if cell.kind == "markdown"]
     asked_again = [cell.id for cell in every[:5] if f'recall("{chapter.number}", ' in cell.source]
     if recalled(chapter.number) and asked_again != ["recall"]:
-        yield "no cell `recall` at its head, which asks two questions of earlier chapters again"
+        yield "no cell `recall` at its head, which asks earlier chapters' questions again"
     if not 40 <= len(every) - len(asked_again) <= 70:
         yield f"{len(every)} cells; 40 to 70 are the measure"
     if not 0.35 <= len(code) / len(every) <= 0.65:
