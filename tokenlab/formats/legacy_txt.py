@@ -85,6 +85,8 @@ def _base64(word: bytes, line: int) -> bytes:
         _fail(line, "base64", f"{word!r} ({error})")
     if not token:
         _fail(line, "a token of at least one byte", "an empty one")
+    if (spelled := binascii.b2a_base64(token, newline=False)) != word:  # too much padding, or bits beside it
+        _fail(line, "base64", f"{word!r}, which spells {spelled!r} otherwise")
     return token
 
 
@@ -144,7 +146,7 @@ def _row(kind: int, line: bytes, number: int) -> tuple[bytes, float, int]:
         score = int(words[1]) if words[1].lstrip(b"-").isdigit() and len(words[1]) < 20 else float(words[1])
     except ValueError:
         score = math.nan
-    if not math.isfinite(score):
+    if not math.isfinite(score) or b"_" in words[1]:
         _fail(number, "a finite score", repr(words[1]))
     if words[2] not in (b"1", b"2", b"3", b"4", b"5", b"6"):
         _fail(number, "a type from 1 to 6", repr(words[2]))
@@ -154,20 +156,25 @@ def _row(kind: int, line: bytes, number: int) -> tuple[bytes, float, int]:
 def _read_hugging_face(header: Header, lines: _Lines) -> LegacyFile:
     token_count, merge_count = _counts(lines, 2)
     tokens = [_text(line, number) for number, line in lines.numbered(token_count, "tokens")]
+    if lines.end == b"\n" and tokens and all(token.endswith("\r") for token in tokens):
+        _fail(lines.number_of_first + 1, "the line ends of the header", repr(tokens[0]))
     known, lengths = set(tokens), set(map(len, tokens))
-    if merge_count == lines.left + 1:
+
+    def halves(text: str) -> list[tuple[str, str]]:
+        # A token may hold spaces, so every cut counts that leaves two tokens; most lengths rule one out.
+        last = len(text) - 1
+        cuts = [at for at in sorted(lengths) if {last - at, last} <= lengths and text[at : at + 1] == " "]
+        found = ((text[:at], text[at + 1 :]) for at in cuts)
+        return [(left, right) for left, right in found if {left, right, left + right} <= known]
+
+    if merge_count == lines.left + 1 > 1 and not halves(tokens[-1]):
         merge_count -= 1
         warnings.warn(LegacyTxtWarning("the number of merges is one more than there are"), stacklevel=4)
     merges = []
     for place, (number, line) in enumerate(lines.numbered(merge_count, "merges")):
         if place == 0 and line.startswith(b"#version"):
             continue
-        text = _text(line, number)
-        # A token may hold spaces, so every cut counts that leaves two tokens; most lengths rule one out.
-        last = len(text) - 1
-        cuts = [at for at in lengths if {last - at, last} <= lengths and text[at : at + 1] == " "]
-        halves = ((text[:at], text[at + 1 :]) for at in sorted(cuts))
-        fits = [(left, right) for left, right in halves if {left, right, left + right} <= known]
+        fits = halves(_text(line, number))
         if len(fits) != 1:
             expected = "two tokens of the vocabulary whose join is one too"
             _fail(number, expected if not fits else "one way to cut the line in two tokens", repr(line))
