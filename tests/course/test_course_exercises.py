@@ -11,7 +11,7 @@ import pytest
 from tokenlab.course import exercises
 from tokenlab.course.exercises import examine, shortest_first
 from tokenlab.course.limits import limited
-from tokenlab.course.model import Exercise
+from tokenlab.course.model import Exercise, find
 
 
 def double(symbols):
@@ -190,11 +190,15 @@ def raises_its_own(symbols):
         ([2], "unreadable", "without parentheses"),
         (double((1,)), "unreadable", "without parentheses"),
         (double, "unreadable", "library's own function"),
-        (yields, "wrong", "return a list"),
+        (yields, "wrong", "return the finished `list`."),
         (changes, "wrong", "make a list of it first"),
         (lambda: 1, "wrong", "called as double(symbols)"),
-        (lambda symbols: {}, "wrong", "A list is expected, not a dict"),
-        (lambda symbols: dict.fromkeys(symbols).values(), "wrong", "A list is expected, not a dict_values"),
+        (lambda symbols: {}, "wrong", "of type `list`; yours is of type `dict`."),
+        (
+            lambda symbols: dict.fromkeys(symbols).values(),
+            "wrong",
+            "of type `list`; yours is of type `dict_values`.",
+        ),
         (lambda symbols: 10**5000, "wrong", "it cannot be shown"),
         (lambda symbols: exit(), "wrong", "SystemExit"),
         (raises_its_own, "wrong", "It raised Unspeakable\n"),
@@ -204,6 +208,23 @@ def raises_its_own(symbols):
 def test_every_other_way_is_named(function, state, words):
     found, text = told(function)
     assert (found, words in text) == (state, True), text
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (
+            lambda ids, pieces: b"".join(pieces[i] or b"" for i in ids),
+            "is of type `int`; yours is of type `bytes`.",
+        ),
+        (lambda ids, pieces: [pieces[i] for i in ids], "is of type `bytes`; yours is of type `list`."),
+        (lambda ids, pieces: iter(ids), "return the finished `bytes`."),
+    ],
+)
+def test_what_kind_of_answer_is_meant_is_said_for_the_input_that_is_shown(function, words):
+    text = examine(find("04-decode-strictly"), function).text
+    assert words in text
+    assert " a bytes" not in text and "A bytes" not in text
 
 
 class Odd:

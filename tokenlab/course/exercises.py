@@ -17,7 +17,7 @@ from typing import Any
 
 from tokenlab.course.feedback import Message, respond
 from tokenlab.course.limits import Outcome, limited, limits_time
-from tokenlab.course.model import Exercise, Question
+from tokenlab.course.model import Exercise, Task
 
 SECONDS = 2.0  # for one call
 PATIENCE = 20.0  # for all of them
@@ -31,16 +31,14 @@ class _Prints(io.StringIO):
 
 
 def shortest_first(exercise: Exercise) -> Iterator[tuple[Any, ...]]:
-    """Yield the arguments of every call over the exercise's alphabet, by length, up to its number of
-    cases."""
+    """Yield the arguments of every call over an exercise's alphabet, by length, up to its number of cases."""
     lengths = itertools.count() if exercise.alphabet else (0,)
     symbols = (s for length in lengths for s in itertools.product(exercise.alphabet, repeat=length))
     return (exercise.arguments(s) for s in itertools.islice(symbols, exercise.cases))
 
 
 def comparable(value: Any) -> Any:
-    """Lists, tuples and arrays count as equal where their items are; everything else as Python compares
-    it."""
+    """Lists, tuples and arrays count as equal where their items are; all else as Python compares it."""
     if type(value).__module__ == "numpy":
         value = value.tolist()
     if isinstance(value, list | tuple):
@@ -52,29 +50,24 @@ def comparable(value: Any) -> Any:
 
 def call(function: Callable[..., Any], arguments: tuple[Any, ...], wanted: Any) -> tuple[Outcome, str]:
     """Call a learner's function; return (value, whether it is the wanted one) or what else happened, and
-    its prints."""
+    its prints.
+    """
 
     def answer() -> tuple[Any, bool]:
         value = function(*arguments)
         return value, bool(comparable(value) == comparable(wanted))
 
-    prints = _Prints()
-    with contextlib.redirect_stdout(prints):
-        outcome = limited(answer, (), SECONDS)
-    return outcome, prints.getvalue()
+    with contextlib.redirect_stdout(_Prints()) as prints:
+        return limited(answer, (), SECONDS), prints.getvalue()
 
 
 def examine(exercise: Exercise, function: Any) -> Message:
     """Say whether a function does what the exercise asks, and if not, show the smallest input that tells."""
-    name = exercise.call.partition("(")[0]
     if function is ...:
-        return Message(f"Not tried yet. Write {name}, then run the cell again.", "blank")
+        return Message(f"Not tried yet. Write {exercise.name}, then run the cell again.", "blank")
     if not callable(function):
-        return Message(
-            f"Not yet. This is what a function returned, not a function: give its name without parentheses, "
-            f'check_function("{exercise.id}", {name}).',
-            "unreadable",
-        )
+        how = f'give its name without parentheses, check_function("{exercise.id}", {exercise.name})'
+        return Message(f"Not yet. This is what a function returned, not a function: {how}.", "unreadable")
     home = getattr(inspect.unwrap(function), "__module__", None) or ""
     if function is exercise.reference or (home.startswith("tokenlab.") and function not in exercise.wrong):
         return Message("Not yet. This is the library's own function: write one of your own.", "unreadable")
@@ -87,15 +80,13 @@ def examine(exercise: Exercise, function: Any) -> Message:
             return Message(text, "wrong")
     outcome, _ = call(function, first, None)
     if outcome[0] == "returned" and outcome[1][0] is ...:
-        return Message(
-            "Not tried yet. Replace `return ...` by your own lines, then run the cell again.", "blank"
-        )
+        text = "Not tried yet. Replace `return ...` by your own lines, then run the cell again."
+        return Message(text, "blank")
     found, tried = smallest(exercise, function)
     if found is not None:
         return Message(_explain(exercise, function, found), "wrong")
-    extent = (
-        f"the {tried} shortest inputs" if tried == exercise.cases else "all inputs that there was time for"
-    )
+    in_time = tried == exercise.cases
+    extent = f"the {tried} shortest inputs" if in_time else "all inputs that there was time for"
     if find_spec("hypothesis"):
         extent += ", and on longer random ones"
     limit = "" if limits_time() else " (There is no time limit in this environment.)"
@@ -147,16 +138,13 @@ def _search_longer(exercise: Exercise, differs: Callable[[tuple[Any, ...]], bool
         )
         try:
             find(longer.map(exercise.arguments), differs, settings=quiet)
-        except (
-            errors.HypothesisException
-        ):  # nothing found, or a function that remembers: `differs` has kept what failed
-            pass
+        except errors.HypothesisException:  # nothing found, or a function that remembers:
+            pass  # `differs` has kept what failed
         finally:
             configuration.set_hypothesis_home_dir(home)
 
 
 def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
-    name = exercise.call.partition("(")[0]
     wanted = exercise.reference(*arguments)
     (state, value), prints = call(function, arguments, wanted)
     value, agrees = value if state == "returned" else (value, False)
@@ -164,7 +152,7 @@ def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[
     can_be_shown, shown = limited(exercise.show, (value,), SECONDS)
     if can_be_shown != "returned":
         shown = f"(of type {type(value).__name__}, and it cannot be shown)"
-    asked = f"    {name}({', '.join(map(exercise.show, arguments))})"
+    asked = f"    {exercise.name}({', '.join(map(exercise.show, arguments))})"
     seen = re.sub(" at 0x[0-9A-Fa-f]+", "", str(shown))[:300]  # an address is another one tomorrow
     got = f"\n    got     {seen}" if state == "returned" else ""
     lines = ["Not yet. The shortest input on which it differs:"]
@@ -176,14 +164,14 @@ def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[
     elif value is None:
         lines.append("It returned None: is there a return?")
     elif hasattr(type(value), "__next__"):
-        lines.append("It returned something that is still to be run (does it use yield?): return a list.")
+        text = "It returned something that is still to be run (does it use yield?): return the finished"
+        lines.append(f"{text} {_type(wanted)}.")
     elif not agrees and not isinstance(comparable(value), type(comparable(wanted))):
-        said = f"{_a(wanted)} is expected, not {_a(value)}."
-        lines.append(f"A{said[1:]}")
+        text = f"For this input the answer is of type {_type(wanted)}; yours is of type {_type(value)}."
+        lines.append(text)
     elif again == "returned" and second is not None and not second[1]:
-        lines.append(
-            "Called again with the same input, it answers differently: does it remember earlier calls?"
-        )
+        text = "Called again with the same input, it answers differently: does it remember earlier calls?"
+        lines.append(text)
     elif agrees:
         lines.append("Called alone, it answers rightly: does it remember earlier calls?")
     if prints:
@@ -191,10 +179,8 @@ def _explain(exercise: Exercise, function: Callable[..., Any], arguments: tuple[
     return "\n\n".join([*lines, f'Look again, or ask for a hint: `hint("{exercise.id}")`.'])
 
 
-def _a(value: object) -> str:
-    """Name the type of a value, with its article."""
-    name = type(value).__name__
-    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+def _type(value: object) -> str:
+    return f"`{type(value).__name__}`"
 
 
 def _where(function: Callable[..., Any], error: BaseException) -> str:
@@ -215,7 +201,7 @@ def _where(function: Callable[..., Any], error: BaseException) -> str:
 def check_function(exercise_id: str, function: object = ...) -> None:
     """Compare a function with the library's, over all short inputs and some long ones."""
 
-    def feedback(task: Exercise | Question) -> Message:
+    def feedback(task: Task) -> Message:
         if isinstance(task, Exercise):
             return examine(task, function)
         return Message(f'"{task.id}" is a prediction: `check("{task.id}", prediction)`.')

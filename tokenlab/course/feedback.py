@@ -16,18 +16,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tokenlab.course.limits import limited
-from tokenlab.course.model import Exercise, Question, Text, UnknownTask, chapter_of, find, link
+from tokenlab.course.model import Exercise, Question, Task, Text, UnknownTask, chapter_of, find, link
 from tokenlab.course.reading import KINDS, Unreadable, is_blank, name_character
 from tokenlab.course.workbook import keep
 
-_COLOURS = {
-    "right": "#2e7d32",
-    "wrong": "#b45309",
-    "": "#5b7083",
-}  # each at least 3 : 1 on white and on black
+_COLOURS = {"right": "#2e7d32", "wrong": "#b45309", "": "#5b7083"}  # 3 : 1 or more on white and on black
+_VERDICTS = ("Right", "Not quite", "Not answered yet", "I cannot read this", "Not yet", "Not tried yet")
 _LINK = re.compile(r"\[([^\[\]]+)\]\((\w+\.ipynb(?:#[\w=-]+)?)\)")
-_LOOK_ALIKE = dict(
-    zip("асеорхуіјѕԁһАВСЕНІЈКМОРЅТХаοΟΑΒΕΗΙΚΜΝΡΤΧ", "aceopxyijsdhABCEHIJKMOPSTXaoOABEHIKMNPTX", strict=True)
+_LOOK_ALIKE = str.maketrans(
+    "асеорхуіјѕԁһАВСЕНІЈКМОРЅТХаοΟΑΒΕΗΙΚΜΝΡΤΧ", "aceopxyijsdhABCEHIJKMOPSTXaoOABEHIKMNPTX"
 )
 
 
@@ -61,12 +58,10 @@ def _block_to_html(block: str) -> str:
         return f'<pre style="margin: 0.5em 0; white-space: pre-wrap; font-family: monospace">{lines}</pre>'
     marked = re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(block))
     marked = _LINK.sub(r'<a href="\2">\1</a>', marked)
-    first, separator, rest = marked.partition(".")
-    if block.startswith(
-        ("Right.", "Not quite.", "Not answered yet.", "I cannot read this.", "Not yet.", "Not tried yet.")
-    ):
+    first, stop, rest = marked.partition(".")
+    if stop and first in _VERDICTS:
         first = f"<strong>{first}</strong>"
-    return f'<p style="margin: 0.5em 0">{first}{separator}{rest}</p>'
+    return f'<p style="margin: 0.5em 0">{first}{stop}{rest}</p>'
 
 
 def compare_bytes(data: bytes, got: bytes) -> str:
@@ -88,25 +83,18 @@ def judge(question: Question, value: object, variant: int = 0) -> Message:
     """Say how an answer relates to the question: blank, unreadable, right or wrong."""
     how = f"Type {KINDS[question.kind].how}."
     if is_blank(value):
-        return Message(
-            f"Not answered yet. Replace the dots by your prediction, then run the cell again. {how}", "blank"
-        )
+        text = "Not answered yet. Replace the dots by your prediction, then run the cell again."
+        return Message(f"{text} {how}", "blank")
     outcome, answer = limited(question.read, (value, variant))
     if outcome != "returned":
         reason = answer if isinstance(answer, Unreadable) else "Looking at the answer failed."
         return Message(f"I cannot read this. {reason}\n\n{how}", "unreadable")
-    spelled = KINDS[question.kind].spell(answer)
+    asked, spelled = question.pool[variant], KINDS[question.kind].spell(answer)
     if question.is_right(answer, variant):
-        return Message(
-            f"Right. `{spelled}`\n\n{question.why(question.pool[variant])}", "right", answer=spelled
-        )
-    reasons = [
-        m for m in question.misconceptions if question.agree(question.answer_of(m.run, variant), answer)
-    ]
-    blocks = [
-        f"Not quite. I read your answer as `{spelled}`.",
-        question.consequence(question.pool[variant], answer),
-    ]
+        return Message(f"Right. `{spelled}`\n\n{question.why(asked)}", "right", answer=spelled)
+    wrong = {m: question.answer_of(m.run, variant) for m in question.misconceptions}
+    reasons = [m for m, given in wrong.items() if question.agree(given, answer)]
+    blocks = [f"Not quite. I read your answer as `{spelled}`.", question.consequence(asked, answer)]
     blocks += [f"{'Another' if i else 'One'} way to arrive here: {m.belief}." for i, m in enumerate(reasons)]
     blocks += _look_alikes(question, answer, variant)
     blocks.append(f'Look again, or ask for a hint: `hint("{question.id}")`.')
@@ -117,23 +105,13 @@ def _look_alikes(question: Question, answer: Any, variant: int) -> list[str]:
     """Name each letter of a text answer that only looks like one of the question's."""
     typed = "".join(answer) if question.kind.startswith("text") else ""
     known = f"{question.pool[variant]}{question.answer(variant)}" if typed else ""
-    twins = {
-        letter: twin
-        for letter in set(typed) - set(known)
-        for twin in set(known)
-        if _shape(letter) == _shape(twin)
-    }
-    return [
-        f"{name_character(a)}; the one that it looks like: {name_character(b)}."
-        for a, b in sorted(twins.items())
-    ]
+    shapes = {letter: letter.translate(_LOOK_ALIKE) for letter in {*typed, *known}}
+    strange = sorted(set(typed) - set(known))
+    twins = {a: b for a in strange for b in sorted(set(known)) if shapes[a] == shapes[b]}
+    return [f"{name_character(a)}; the one that it looks like: {name_character(twins[a])}." for a in twins]
 
 
-def _shape(letter: str) -> str:
-    return _LOOK_ALIKE.get(letter, letter)
-
-
-def text_of(text: Text, task: Exercise | Question, variant: int = 0) -> str:
+def text_of(text: Text, task: Task, variant: int = 0) -> str:
     """Return a hint's text, computed from the input where it is a function."""
     return text if isinstance(text, str) else text(task.pool[variant] if isinstance(task, Question) else None)
 
@@ -150,7 +128,7 @@ def _when_sure(question: Question, message: Message) -> Message:
     return replace(message, text="\n\n".join([message.text, *blocks]))
 
 
-def hint_for(task: Exercise | Question, rung: int = 1) -> Message:
+def hint_for(task: Task, rung: int = 1) -> Message:
     last = len(task.hints)
     if type(rung) is not int or not 1 <= rung <= last:
         return Message(f'There are {last} hints: `hint("{task.id}", 1)` to `hint("{task.id}", {last})`.')
@@ -158,7 +136,7 @@ def hint_for(task: Exercise | Question, rung: int = 1) -> Message:
     return Message(f"Hint {rung} of {last}. {text_of(task.hints[rung - 1], task)}{more}")
 
 
-def answer_to(task: Exercise | Question, variant: int = 0) -> Message:
+def answer_to(task: Task, variant: int = 0) -> Message:
     if isinstance(task, Exercise):
         return Message(f"One way to write it:\n\n{_source(task.reference)}")
     kept = " (one of many right answers)" if task.accepts else ""
@@ -203,13 +181,11 @@ def check(question_id: str, prediction: object = ..., *, sure: bool | None = Non
     With `sure=True` a wrong prediction gets the longest explanation: that is when it is remembered best.
     """
 
-    def feedback(task: Exercise | Question) -> Message:
+    def feedback(task: Task) -> Message:
         if isinstance(task, Question):
             message = judge(task, prediction)
             return _when_sure(task, message) if sure and message.state == "wrong" else message
-        return Message(
-            f'"{task.id}" is an exercise: `check_function("{task.id}", {task.call.partition("(")[0]})`.'
-        )
+        return Message(f'"{task.id}" is an exercise: `check_function("{task.id}", {task.name})`.')
 
     respond(question_id, feedback, sure)
 

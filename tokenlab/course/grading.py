@@ -11,21 +11,21 @@ from dataclasses import replace
 
 from tokenlab.course.handins import Answer, HandIn
 from tokenlab.course.key import page
-from tokenlab.course.model import Exercise, Question, chapters
+from tokenlab.course.model import Question, Task, chapters
 from tokenlab.course.sandbox import SECONDS, run_exercise
 from tokenlab.tables import Table, table
 
 NOT_TRIED = "not tried"
 
 
-def tasks_of(hand_ins: Sequence[HandIn]) -> list[Exercise | Question]:
+def tasks_of(hand_ins: Sequence[HandIn]) -> list[Task]:
     """Return the tasks of the chapters that anybody handed in, in the order of the course."""
     names = {name for hand_in in hand_ins for name in hand_in.notebooks}
     names |= {answer.task.partition("-")[0] for hand_in in hand_ins for answer in hand_in.answers}
     return [task for c in chapters() if names & {c.notebook, c.number} for task in c.tasks]
 
 
-def _beliefs(task: Exercise | Question) -> dict[str, str]:
+def _beliefs(task: Task) -> dict[str, str]:
     return {m.id: m.belief for m in task.misconceptions} if isinstance(task, Question) else {}
 
 

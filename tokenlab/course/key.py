@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator, Sequence
 
 from tokenlab.course.feedback import Message, answer_to, hint_for
-from tokenlab.course.model import Chapter, Exercise, Question
+from tokenlab.course.model import Chapter, Exercise, Question, Task
 from tokenlab.course.reading import KINDS
 
 Section = tuple[int, str, str]  # level of heading, heading, text
@@ -25,7 +25,7 @@ def sections(chapters: Sequence[Chapter]) -> Iterator[Section]:
             yield 3, "Hints", "\n\n".join(hints)
 
 
-def _wrong_ways(task: Exercise | Question) -> Iterator[str]:
+def _wrong_ways(task: Task) -> Iterator[str]:
     if isinstance(task, Exercise):
         for function in task.wrong:
             yield f"{function.__name__}: {(function.__doc__ or '').strip()}"

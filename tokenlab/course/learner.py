@@ -8,12 +8,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 from zlib import crc32
 
 from tokenlab.course.feedback import Message, judge, respond, text_of
 from tokenlab.course.model import (
-    Exercise,
     Question,
+    Task,
     UnknownTask,
     at_variant,
     chapter_of,
@@ -25,10 +26,6 @@ from tokenlab.course.model import (
 from tokenlab.course.reading import KINDS
 from tokenlab.course.workbook import asking_cells, journal
 
-_NO_JOURNAL = (
-    "There is no journal here, so I cannot know: answers are kept in the copies that `run.py lab` opens."
-)
-
 
 def _done() -> tuple[set[str], list[str]]:
     """Return the tasks answered rightly, and all tasks answered, in order."""
@@ -36,7 +33,7 @@ def _done() -> tuple[set[str], list[str]]:
     return {task for task, state in kept if state == "right"}, [task for task, _ in kept]
 
 
-def _where(task: Exercise | Question) -> str:
+def _where(task: Task) -> str:
     chapter = chapter_of(task)
     return link(chapter, asking_cells(chapter.notebook).get(task.id.partition("@")[0], "title"))
 
@@ -48,25 +45,22 @@ def progress() -> Message:
         A message; outside a working copy it says that nothing is kept there.
     """
     if journal() is None:
-        return Message(_NO_JOURNAL)
+        kept = "answers are kept in the copies that `run.py lab` opens"
+        return Message(f"There is no journal here, so I cannot know: {kept}.")
     done, answered = _done()
-    rows, coming = [], []
+    rows, order = [], []
     for chapter in chapters():
         tasks = [task.id for task in chapter.tasks]
         still = [task for task in tasks if task not in done]
-        coming += still
-        if len(still) == len(tasks) and not set(tasks) & set(answered):
-            continue
-        open_ = f"  open: {', '.join(still)}" if still else "  all done"
-        rows.append(f"    {chapter.number:<3}  {len(tasks) - len(still)} of {len(tasks)}{open_}")
+        order += tasks
+        if set(tasks) & set(answered):
+            open_ = f"  open: {', '.join(still)}" if still else "  all done"
+            rows.append(f"    {chapter.number:<3}  {len(tasks) - len(still)} of {len(tasks)}{open_}")
     begun = "Your chapters so far:\n\n" + "\n".join(rows) if rows else "You have not answered anything yet."
     # Next is the first open task after the last one done, so that nobody is sent back to the start.
-    order = [task.id for chapter in chapters() for task in chapter.tasks]
-    last = max((order.index(task) for task in done if task in order), default=-1)
-    following = [task for task in coming if order.index(task) > last] or coming
-    onward = (
-        f"Next: {_where(find(following[0]))}, `{following[0]}`." if following else "You have done it all."
-    )
+    last = max((place for place, task in enumerate(order) if task in done), default=-1)
+    following = next((task for task in order[last + 1 :] + order if task not in done), None)
+    onward = f"Next: {_where(find(following))}, `{following}`." if following else "You have done it all."
     return Message(f"{begun}\n\n{onward}")
 
 
@@ -92,10 +86,10 @@ def lost(task_id: str = "") -> Message:
     )
 
 
-def _another(task: Exercise | Question) -> str:
+def _another(task: Task) -> str:
     """Offer the same question on another input."""
     task = find(task.id.partition("@")[0])
-    if isinstance(task, Exercise) or not (variant := draw(task, 1)):
+    if not isinstance(task, Question) or not (variant := draw(task, 1)):
         return ""
     return f' The same on another input: `check("{task.id}@{variant}", ...)`. {task.ask(variant)}'
 
@@ -111,11 +105,12 @@ def glossary(word: str = "") -> Message:
 [chapter 03, operands-first](03_rank_ordered_encoding.ipynb#cell-id=operands-first)
     """
     terms = [
-        (c.term, c.definition, link(chapter, c.cell)) for chapter in chapters() for c in chapter.concepts
+        (concept.term.casefold(), f"`{concept.term}`: {concept.definition} {link(chapter, concept.cell)}")
+        for chapter in chapters()
+        for concept in chapter.concepts
     ]
-    chosen = [t for t in sorted(terms, key=lambda t: t[0].casefold()) if word.casefold() in t[0].casefold()]
-    text = "\n\n".join(f"`{term}`: {definition} {where}" for term, definition, where in chosen)
-    return Message(text or f'No term of the course holds "{word}".')
+    chosen = [said for term, said in sorted(terms, key=itemgetter(0)) if word.casefold() in term]
+    return Message("\n\n".join(chosen) or f'No term of the course holds "{word}".')
 
 
 def recalled(number: str) -> list[Question]:
@@ -149,7 +144,7 @@ def recall(number: str, *predictions: object) -> None:
         respond(question.id, lambda task, value=prediction: _asked_again(task, value))  # type: ignore[misc]
 
 
-def _asked_again(task: Exercise | Question, value: object) -> Message:
+def _asked_again(task: Task, value: object) -> Message:
     assert isinstance(task, Question)
     message, chapter = judge(task, value), chapter_of(task)
     asked = f"Recall, `{task.id}`: {task.ask_again()}\n\nIt was taught here: {link(chapter, task.cells[0])}."

@@ -27,13 +27,8 @@ def quoted(value: object) -> str:
     """
     if isinstance(value, bytes):
         return value.hex(" ") or "(no bytes)"
-    return (
-        f'"{value}"' if isinstance(value, str) and '"' not in value and value.isprintable() else repr(value)
-    )
-
-
-def _same(value: Any) -> Any:
-    return value
+    is_plain = isinstance(value, str) and '"' not in value and value.isprintable()
+    return f'"{value}"' if is_plain else repr(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +65,7 @@ class Question:
     hints: tuple[Text, Text, Text]  # a question back, a smaller case, the decisive step
     concepts: tuple[str, ...]
     cells: tuple[str, ...]  # cells that teach what is asked; "02:count-pairs" names one of another chapter
-    form: Callable[[Any], Any] = _same  # from what an algorithm returns to what is asked
+    form: Callable[[Any], Any] = lambda value: value  # from what an algorithm returns to what is asked
     show: Callable[[Any], str] = quoted
     accepts: Callable[[Any, Any], bool] | None = None  # (input, answer): many answers are right
     best: Callable[[Any], Sequence[Any]] | None = None  # every optimum, so that a tie can be found
@@ -122,6 +117,14 @@ class Exercise:
     show: Callable[[Any], str] = repr
     cases: int = 2000  # inputs tried, shortest first, before random ones
 
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.call.partition("(")[0]
+
+
+Task = Exercise | Question
+
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
@@ -133,7 +136,7 @@ class Chapter:
     objectives: tuple[str, ...]  # as questions
     concepts: tuple[Concept, ...]
     questions: tuple[Question, ...]
-    exercises: tuple[Exercise | Question, ...]
+    exercises: tuple[Task, ...]
     minutes: Mapping[str, int] = field(default_factory=dict)
     discussion: tuple[str, ...] = ()
     likeliest: str = ""  # the misconception to expect
@@ -144,7 +147,7 @@ class Chapter:
         return self.notebook.partition("_")[0]
 
     @property
-    def tasks(self) -> tuple[Exercise | Question, ...]:
+    def tasks(self) -> tuple[Task, ...]:
         return self.questions + self.exercises
 
     @property
@@ -153,11 +156,6 @@ class Chapter:
 
 
 @cache
-def _table(module: str) -> Chapter:
-    table: Chapter = importlib.import_module(f"tokenlab.course.chapters.{module}").CHAPTER
-    return table
-
-
 def chapters(number: str = "") -> tuple[Chapter, ...]:
     """Return the tables of the chapters, in the order of the notebooks: all of them, or those of one number.
 
@@ -166,44 +164,38 @@ def chapters(number: str = "") -> tuple[Chapter, ...]:
     """
     from tokenlab.course import chapters as package
 
-    names = [module.name for module in pkgutil.iter_modules(package.__path__)]
-    return tuple(
-        map(_table, sorted(name for name in names if name.startswith(f"ch{number}_" if number else "ch")))
-    )
+    start = f"ch{number}_" if number else "ch"
+    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    modules = (f"{package.__name__}.{name}" for name in names if name.startswith(start))
+    return tuple(importlib.import_module(module).CHAPTER for module in modules)
 
 
 class UnknownTask(LookupError):
     """No question and no exercise has this ID; the message names the nearest."""
 
 
-def find(task_id: object) -> Exercise | Question:
+def find(task_id: object) -> Task:
     """Return the question or exercise with this ID; UnknownTask where there is none.
 
     "03-te@2" is the question "03-te", asked of the input 2 of its pool.
     """
     if not isinstance(task_id, str):
-        raise UnknownTask(
-            'The first argument is the question\'s ID, in quotes: check("03-space-a", prediction).'
-        )
+        how = 'check("03-space-a", prediction)'
+        raise UnknownTask(f"The first argument is the question's ID, in quotes: {how}.")
     task_id, _, variant = task_id[:100].partition("@")
     for number in (task_id.partition("-")[0], ""):
         tasks = {task.id: task for chapter in chapters(number) for task in chapter.tasks}
-        if task_id in tasks:
-            return _asked_of(tasks[task_id], variant)
+        if (task := tasks.get(task_id)) is None:
+            continue
+        size = len(task.pool) if isinstance(task, Question) else 1
+        if variant and variant not in map(str, range(size)):
+            raise UnknownTask(f'"{task.id}" has the variants 0 to {size - 1}; there is no "@{variant}".')
+        return at_variant(task, int(variant or 0))
     near = difflib.get_close_matches(task_id, tasks, n=1, cutoff=0)
     raise UnknownTask(f'There is no question "{task_id}". ' + (f'Did you mean "{near[0]}"?' if near else ""))
 
 
-def _asked_of(task: Exercise | Question, variant: str) -> Exercise | Question:
-    if not variant:
-        return task
-    size = len(task.pool) if isinstance(task, Question) else 1
-    if variant not in map(str, range(size)):
-        raise UnknownTask(f'"{task.id}" has the variants 0 to {size - 1}; there is no "@{variant}".')
-    return at_variant(task, int(variant))
-
-
-def at_variant(task: Exercise | Question, variant: int) -> Exercise | Question:
+def at_variant(task: Task, variant: int) -> Task:
     """Return a question as it is asked of another input of its pool, under an ID that says so.
 
     >>> at_variant(find("03-te"), 1).id
@@ -231,5 +223,5 @@ def link(chapter: Chapter, cell: str) -> str:
     return f"[chapter {home.number}, {cell_id}]({home.notebook}.ipynb#cell-id={cell_id})"
 
 
-def chapter_of(task: Exercise | Question) -> Chapter:
+def chapter_of(task: Task) -> Chapter:
     return chapters(task.id.partition("-")[0])[0]

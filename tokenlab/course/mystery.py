@@ -5,13 +5,13 @@ All boxes share the pieces below. They differ in the algorithm that chooses amon
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 
 from tokenlab.bpe.merging import merge_reference
 from tokenlab.course.feedback import Message
+from tokenlab.unigram.viterbi import Unigram
 
 MERGES = (("b", "c"), ("a", "b"), ("c", "d"), ("bc", "a"))  # by rank
 COSTS = {"a": 3, "b": 3, "c": 3, "d": 3, "bc": 4, "ab": 5, "cd": 2, "bca": 8}
@@ -55,11 +55,7 @@ def longest_last(text: str) -> list[str]:
 
 def cheapest(text: str) -> list[str]:
     """Unigram: the pieces whose costs, which you are not told, have the smallest sum."""
-    best: list[list[str]] = [[]]
-    for end in range(1, len(text) + 1):
-        ways = [[*best[end - len(p)], p] for p in PIECES if text[:end].endswith(p)]
-        best.append(min(ways, key=lambda way: sum(map(COSTS.__getitem__, way))))
-    return best[-1]
+    return Unigram.from_costs(COSTS).segment(text)
 
 
 def letters(text: str) -> list[str]:
@@ -67,10 +63,8 @@ def letters(text: str) -> list[str]:
     return list(text)
 
 
-CANDIDATES: dict[str, Callable[[str], list[str]]] = {
-    f.__name__.replace("_", " "): f
-    for f in (by_rank, highest_rank, longest_first, longest_last, cheapest, letters)
-}
+_ALGORITHMS = (by_rank, highest_rank, longest_first, longest_last, cheapest, letters)
+CANDIDATES = {algorithm.__name__.replace("_", " "): algorithm for algorithm in _ALGORITHMS}
 
 
 @dataclass(slots=True)
@@ -101,15 +95,10 @@ class Mystery:
         if name not in self._left:
             return Message(f"Not quite. {name} would have cut one of your probes in another way.", "wrong")
         if len(self._left) > 1:
-            return Message(
-                f"Not yet. {len(self._left)} algorithms fit all that you have seen, so this is a guess. "
-                "Find a text on which they differ."
-            )
-        return Message(
-            f"Right. Mystery {self.number} is `{name}`, and nothing else fits. Probes used: {self._probes}; "
-            f"enough: {fewest_probes(name)}.",
-            "right",
-        )
+            seen = f"Not yet. {len(self._left)} algorithms fit all that you have seen, so this is a guess."
+            return Message(f"{seen} Find a text on which they differ.")
+        probes = f"Probes used: {self._probes}; enough: {fewest_probes(name)}."
+        return Message(f"Right. Mystery {self.number} is `{name}`, and nothing else fits. {probes}", "right")
 
     def __repr__(self) -> str:
         names = "\n".join(f"    {name}: {(f.__doc__ or '').strip()}" for name, f in CANDIDATES.items())
