@@ -315,7 +315,7 @@ _LONGEST_WINDOW = 64
 
 @dataclass(slots=True)
 class DecodeStream:
-    """Decoding one ID at a time: text comes as soon as it can no longer change.
+    """Decoding one ID at a time: text comes as soon as it ends with a whole character.
 
     What `push` and at last `flush` give is, joined, what decoding all the IDs at once gives. (Not where bytes
     of ByteFallback follow a whole character and prove bad: decoding at once marks that character bad, too.)
@@ -351,14 +351,13 @@ class DecodeStream:
         text = self._text()
         # An unfinished character shows as one U+FFFD, or with ByteFallback as one for each of 1 to 3 bytes.
         unfinished = min(3, len(text) - len(text.rstrip(UNDECODABLE)))
+        if unfinished and len(self._context) + len(self._fresh) <= _LONGEST_WINDOW:
+            return None
         complete = text[: len(text) - unfinished]
         chunk = complete[len(self._given) :]
-        self._given += chunk
-        if not unfinished:
-            # A decoder treats the first token of a text differently, so what was given last stays before it.
-            self._look_back(self._fresh, unfinished)
-        elif len(self._context) + len(self._fresh) > _LONGEST_WINDOW:
-            self._look_back((self._context + self._fresh)[-_LONGEST_WINDOW // 2 :], unfinished)
+        # A decoder treats the first token of a text differently, so what was given last stays before it.
+        tokens = (self._context + self._fresh)[-_LONGEST_WINDOW // 2 :] if unfinished else self._fresh
+        self._look_back(tokens, unfinished)
         return chunk or None
 
     def flush(self) -> str:
