@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise
 
 from tokenlab.bpe.training import BpeTrainer
@@ -40,6 +40,7 @@ class Trained:
 
     counts: Counter[Pair]
     steps: tuple[Step, ...]
+    unused: int = 0  # bytes that no word holds: over bytes they are in the vocabulary too
 
     def pieces(self, merges: int) -> Pieces:
         return tuple(step.piece for step in self.steps[:merges])
@@ -124,7 +125,7 @@ def replay(
         replaced = sum(Counter(a[0])["".join(pair)] - Counter(b[0])["".join(pair)] for b, a in marks)
         cut, vocabulary = after, (*vocabulary, "".join(pair))
         steps.append(Step(pair, "".join(pair), counts[pair], replaced, tuple(cut), vocabulary))
-    return Trained(first, tuple(steps))
+    return Trained(first, tuple(steps), 256 - len(set("".join(word for word, _ in words).encode())))
 
 
 def learn(words: Words) -> Trained:
@@ -159,7 +160,17 @@ def _parts_deleted(words: Words) -> Trained:
     for step in trained.steps:
         gone |= set(step.pair)
         kept = tuple(piece for piece in step.vocabulary if piece not in gone)
-        steps.append(Step(step.pair, step.piece, step.count, step.replacements, step.words, kept))
+        steps.append(replace(step, vocabulary=kept))
+    return replace(trained, steps=tuple(steps))
+
+
+def _unused_left_out(words: Words) -> Trained:
+    trained = learn(words)
+    used, steps = set[str](), list[Step]()
+    for step in trained.steps:
+        used |= set(step.piece)
+        kept = tuple(piece for piece in step.vocabulary if len(piece) > 1 or piece in used)
+        steps.append(replace(step, vocabulary=kept))
     return Trained(trained.counts, tuple(steps))
 
 
@@ -185,6 +196,11 @@ DELETED = Misconception(
     "parts-deleted",
     "take the two parts out of the vocabulary when their merge comes in",
     _parts_deleted,
+)
+UNUSED_LEFT_OUT = Misconception(
+    "unused-left-out",
+    "take in only the letters that a merge has used, and leave out the rest of the alphabet",
+    _unused_left_out,
 )
 NO_OVERLAPS = Misconception(
     "counts-without-overlaps",
@@ -441,8 +457,8 @@ SIZE = Question(
         (("we", 9), ("do", 5), ("it", 2)),
     ),
     right=learn,
-    form=lambda trained: 256 + len(trained.vocabulary(MERGES)) - len(set("".join(trained.pieces(MERGES)))),
-    misconceptions=(DELETED,),
+    form=lambda trained: trained.unused + len(trained.vocabulary(MERGES)),
+    misconceptions=(DELETED, UNUSED_LEFT_OUT),
     why=lambda words: (
         f"There are 256 bytes before the first merge, whether a word uses them or not. Each of the {MERGES} merges adds one piece "
         f"({', '.join(learn(words).pieces(MERGES))}) and takes none away: 256 + {MERGES}."
@@ -469,11 +485,11 @@ VOCABULARY = Question(
     pool=(
         (("ham", 9), ("hmm", 8), ("hmmm", 4), ("hams", 2)),
         (("zip", 3), ("pip", 2), ("pizza", 4), ("fizzz", 6)),
-        (("hah", 7), ("hat", 6), ("tattt", 5)),
+        (("hah", 7), ("hats", 6), ("tattt", 5)),
     ),
     right=learn,
     form=lambda trained: trained.vocabulary(2),
-    misconceptions=(NO_WEIGHTS, ONE_WORD, STALE, WHOLE_WORDS, DELETED, NO_OVERLAPS),
+    misconceptions=(NO_WEIGHTS, ONE_WORD, STALE, WHOLE_WORDS, DELETED, UNUSED_LEFT_OUT, NO_OVERLAPS),
     why=lambda words: (
         f"Merge by merge:\n\n{ladder(words, 2)}\n\nThe letters stay, and each merge adds one piece: "
         f"{', '.join(learn(words).vocabulary(2))}."
