@@ -48,6 +48,16 @@ COMPOSED = Misconception(
     "take a letter and its accent for the one code point that looks the same",
     lambda text: count_bytes(_composed(text)),
 )
+ONE_CODE_POINT = Misconception(
+    "one-code-point",
+    "take each sign that the eye sees for a single code point",
+    lambda text: sum(count_bytes(_composed(sign)[0]) for sign in graphemes(text)),
+)
+JOINERS_IMAGINED = Misconception(
+    "joiners-imagined",
+    "put a joiner between all parts of a sign, also where its parts are written one after the other",
+    lambda text: sum(count_bytes(JOINER.join(sign.replace(JOINER, ""))) for sign in graphemes(text)),
+)
 
 
 # What is said about an answer.
@@ -148,7 +158,7 @@ THUMB = Question(
     prompt="How many bytes does {input} take?",
     pool=("👍🏽", "👋🏿", "👩🏾"),
     right=count_bytes,
-    misconceptions=(GRAPHEMES, CODE_POINTS, UTF16),
+    misconceptions=(GRAPHEMES, CODE_POINTS, ONE_CODE_POINT, JOINERS_IMAGINED),
     why=why_bytes,
     consequence=count_consequence,
     hints=(
@@ -202,13 +212,13 @@ FAMILY = Question(
     prompt="How many bytes does the family {input} take?",
     pool=("👨\u200d👩\u200d👧", "👩\u200d👩\u200d👦", "👨\u200d👨\u200d👧"),
     right=count_bytes,
-    misconceptions=(GRAPHEMES, CODE_POINTS, UTF16, NO_JOINERS),
+    misconceptions=(GRAPHEMES, CODE_POINTS, UTF16, ONE_CODE_POINT, NO_JOINERS),
     why=why_bytes,
     consequence=count_consequence,
     hints=(
         "Who is in the picture? And what holds them together?",
         "A smaller case: 👩\u200d🔬 is two emoji and one joiner: 4 + 3 + 4 = eleven bytes.",
-        "Three people, and a joiner between each two of them.",
+        "Three people in a row, and a joiner between one and the next.",
     ),
     concepts=("joiner", "UTF-8"),
     cells=("emoji-made-of-more", "joiner-between"),
@@ -221,7 +231,15 @@ ALL = Question(
     prompt="How many bytes does {input} take?",
     pool=("e\u0301👩\u200d🚀", "o\u0301👨\u200d🌾", "a\u0301👩\u200d🔧"),
     right=count_bytes,
-    misconceptions=(GRAPHEMES, CODE_POINTS, UTF16, NO_JOINERS, COMPOSED),
+    misconceptions=(
+        GRAPHEMES,
+        CODE_POINTS,
+        UTF16,
+        ONE_CODE_POINT,
+        NO_JOINERS,
+        JOINERS_IMAGINED,
+        COMPOSED,
+    ),
     why=why_bytes,
     consequence=count_consequence,
     hints=(
