@@ -60,7 +60,11 @@ def test_a_golden_unigram_lets_text_forge_its_control_tokens_and_nothing_else_fa
     """Its <s> is an ordinary piece of the vocabulary with a score, so plain text reaches it."""
     data = (VECTORS / "mtok/unigram/tokenizer.mtok").read_bytes()
     tokenizer = Tokenizer.from_bytes(data)
-    assert tokenizer.vocabulary["<s>"] in tokenizer.encode_parts(["<s>"]).ids
+    forged = tokenizer.encode("<s>", parse_special_tokens=False).ids
+    assert (
+        tokenizer.vocabulary["<s>"] in forged
+        and tokenizer.vocabulary["<s>"] not in tokenizer.encode_parts(["<s>"]).ids
+    )
     assert failed(tokenizer, partial(Tokenizer.from_bytes, data)) == {"no forged tokens"}
 
 

@@ -8,6 +8,7 @@ from reprlib import repr as short_repr
 from typing import Any
 
 from tokenlab.errors import (
+    ComponentError,
     InvalidArgumentError,
     InvalidTokenIdError,
     InvalidUtf8Error,
@@ -25,6 +26,16 @@ def unexpected(name: str, expected: str, found: object) -> InvalidArgumentError:
     'merge_count: expected an int from 0 on, found -1'
     """
     return InvalidArgumentError(name=name, expected=expected, found=brief(found))
+
+
+def contradiction(component: object, field: str, expected: str, found: str) -> ComponentError:
+    """Make the error for a component, or one named so, with a field that cannot be meant.
+
+    >>> str(contradiction("BPE", "dropout", "null or 0", "0.5"))
+    'BPE.dropout: expected null or 0, found 0.5'
+    """
+    name = component if isinstance(component, str) else type(component).__name__
+    return ComponentError(component=name, field=field, expected=expected, found=found)
 
 
 def brief(value: object) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tokenlab.corpus import load_corpus
 from tokenlab.formats import Encoding, Tokenizer
@@ -98,10 +98,7 @@ def decode_all(tokenizer: Tokenizer, encoding: Encoding) -> str:
 
 def unknown_id(tokenizer: Tokenizer) -> int | None:
     """Return the ID that stands for what the model does not know, None where it has none."""
-    model: Any = tokenizer.model
-    named: int | None = model.vocabulary.get(getattr(model, "unk_token", None))
-    unknown: int | None = getattr(model, "unk_id", named)
-    return unknown
+    return tokenizer.model.unknown_id
 
 
 def is_byte_level(tokenizer: Tokenizer) -> bool:

@@ -25,6 +25,7 @@ from tokenizers_for_chat import KINDS, added, byte_level, unigram, words
 from tokenlab import ChatTemplate, TokenLabError
 from tokenlab.errors import ControlTokenInTextError, DoubledBosWarning, UntraceableTextError
 from tokenlab.pipeline import models, post_processors
+from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.tokenizer import Tokenizer
 
 
@@ -252,10 +253,17 @@ def test_ordinary_added_tokens_are_found_in_messages_too() -> None:
     assert 900 in chat_template("chatml").encode(tokenizer, "<tool_call><|im_end|>")
 
 
-def test_a_control_token_of_one_letter_that_the_model_makes_is_refused() -> None:
+def test_a_control_token_of_one_letter_that_the_model_knows_is_an_unknown_word_in_a_message() -> None:
     tokenizer = words(["!"])
+    ids = ChatTemplate("{{ messages[0].content }}!").encode(tokenizer, "a ! a ")
+    assert [tokenizer.model.tokens_by_id[token_id] for token_id in ids] == ["a", "<unk>", "a", "!"]
+
+
+def test_an_unknown_token_of_one_letter_that_a_message_spells_is_refused() -> None:
+    unknown = AddedToken(0, "?", normalized=False, special=True)
+    tokenizer = Tokenizer(models.WordLevel({"?": 0, "a": 1}, "?"), added_tokens=(unknown,))
     with pytest.raises(ControlTokenInTextError):
-        ChatTemplate("{{ messages[0].content }}").encode(tokenizer, "a !")
+        ChatTemplate("{{ messages[0].content }}").encode(tokenizer, "?")
 
 
 def test_no_control_token_of_a_template_is_lost_to_an_added_token_that_a_message_begins() -> None:

@@ -169,6 +169,16 @@ def test_merging_keeps_parts_and_joins_every_choice_of_overflow():
     assert [piece.tokens for piece in merged.overflowing] == [("b", "c"), ("b", "d"), ("a", "d")]
 
 
+def test_merging_many_takes_no_time_of_their_square():
+    from time import process_time
+
+    special = Encoding.inserted([1], ["</s>"])
+    start = process_time()
+    merged = merge([encode("a"), *[special] * 40_000, truncate(encode("c d", 1), 1)])
+    assert (len(merged), merged.overflowing[0].tokens[-1]) == (40_002, "d")
+    assert process_time() - start < 2  # a new list of all parts at each: 5 and more
+
+
 def test_byte_offsets_count_utf8_bytes_of_each_ones_own_text():
     first = Encoding.from_tokens([1, 2], ["é", "🐌"], [(0, 1), (1, 2)], [0, 1], "é🐌")
     second = Encoding.from_tokens([3], ["x"], [(1, 2)], [0], "字x", sequence_id=1)

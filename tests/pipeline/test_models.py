@@ -94,6 +94,24 @@ def test_bpe_agrees_with_the_oracle(fields, texts):
         assert ours == oracle_tokens(oracle, text)
 
 
+@pytest.mark.parametrize(
+    ("mark", "text", "expected"),
+    [
+        ("continuing_subword_prefix", "aéa", [(0, 1), *[(1, 2)] * 3, (2, 3)]),
+        ("end_of_word_suffix", "aé", [(0, 1), *[(1, 2)] * 3]),
+    ],
+)
+def test_bytes_of_a_mark_cover_its_character_and_stay_in_the_text(mark, text, expected):
+    """The oracle counts each byte of the mark as one of the text, so that its offsets leave that."""
+    tokens = ["<unk>", "a", "#a", *byte_tokens("é#")]
+    fields = {"vocab": {token: i for i, token in enumerate(tokens)}, "unk_token": "<unk>", mark: "#"}
+    ours = our_tokens(BPE(byte_fallback=True, **fields), text)
+    theirs = oracle_tokens(oracle_models.BPE(byte_fallback=True, merges=[], **fields), text)
+    assert [token[:2] for token in ours] == [token[:2] for token in theirs]
+    assert [span for _, _, span in ours] == expected
+    assert max(end for _, _, (_, end) in theirs) > len(text)
+
+
 def test_bpe_keeps_the_order_of_unknown_characters_and_bytes():
     model = BPE(vocab={"<unk>": 0, "<0x5A>": 1}, unk_token="<unk>", fuse_unk=True, byte_fallback=True)
     assert our_tokens(model, "éZéé") == [(0, "<unk>", (0, 1)), (1, "<0x5A>", (1, 2)), (0, "<unk>", (2, 4))]

@@ -80,6 +80,13 @@ def test_prepend_leaves_an_empty_text_empty():
     assert normalizers.Prepend("▁")("") == ""
 
 
+def test_many_prepends_are_one_after_the_other():
+    normalizer = normalizers.Sequence(tuple(normalizers.Prepend(mark) for mark in "xyz" * 300))
+    aligned = normalizer.normalize(AlignedText.of("ab" * 500))
+    assert aligned.text == normalizer("ab" * 500) == "zyx" * 300 + "ab" * 500
+    assert [aligned.span(i, i + 1) for i in (0, 899, 900, 901)] == [(0, 1), (0, 1), (0, 1), (1, 2)]
+
+
 @pytest.mark.parametrize("lowercase", [False, True])
 def test_berts_strip_accents_follows_lowercase_when_it_is_not_set(lowercase):
     follows = normalizers.BertNormalizer(strip_accents=None, lowercase=lowercase)

@@ -151,6 +151,30 @@ def test_parts_take_the_white_space_that_their_tokens_take():
     assert tokenizer.encode_parts(["a", "<end>"]).ids == (2,)
 
 
+SPELT = ("<unk>", "<s>", "<", "s", ">", "a", "<s")
+IDS = {token: token_id for token_id, token in enumerate(SPELT)}
+SPELLING_MODELS = [
+    models.Unigram(0, tuple((piece, -1.0) for piece in SPELT)),
+    models.Unigram(0, (("<unk>", 0.0), ("<s>", 0.0), ("a", -1.0))),
+    models.WordLevel(IDS, "<unk>"),
+    models.WordPiece("<unk>", "", vocab=IDS),
+    models.BPE(vocab=IDS, unk_token="<unk>", ignore_merges=True),
+    models.BPE(vocab=IDS, unk_token="<unk>", merges=(("<", "s"), ("<s", ">"))),
+]
+
+
+@pytest.mark.parametrize("model", SPELLING_MODELS)
+def test_text_parts_give_no_control_token_that_the_model_can_spell(model):
+    special = [AddedToken(IDS[token], token, normalized=False, special=True) for token in ("<unk>", "<s>")]
+    tokenizer = Tokenizer(model, added_tokens=tuple(special))
+    assert 1 in tokenizer.encode("<s>", parse_special_tokens=False).ids or model == SPELLING_MODELS[1]
+    for parts in (["<s>"], ["<", "s>"], ["a<s>a"], ["<s><s>"]):
+        encoding = tokenizer.encode_parts(parts)
+        assert 1 not in encoding.ids and encoding.offsets[-1][1] == len("".join(parts))
+    assert tokenizer.encode_parts(["<s>", ControlToken("<s>"), "a<s>"]).ids.count(1) == 1
+    assert tokenizer.encode_parts(["?"]).ids == (0,)
+
+
 def test_a_control_token_that_is_none_is_refused():
     with pytest.raises(MissingTokenError, match="<none>"):
         TRAINED.encode_parts([ControlToken("<none>")])
@@ -324,6 +348,15 @@ def test_a_tokenizer_from_tiktoken_gives_its_ids(tokens, pattern, text):
     plain = tokenizer.encode_ids(text, parse_special_tokens=False)
     assert plain == peer.encode(text, disallowed_special=())
     assert tokenizer.decode(plain) == text
+
+
+def test_a_long_token_takes_no_time_of_its_square():
+    from time import process_time
+
+    ranks = {**BYTES, b"aa": 256, b"a" * 3_000_000: 257}
+    start = process_time()
+    assert Tokenizer.from_tiktoken(ranks, r"\w+|\W+").encode_ids("aaa") == [256, 97]
+    assert process_time() - start < 20  # trying each cut: an hour
 
 
 def test_a_word_that_is_a_token_is_taken_whole():

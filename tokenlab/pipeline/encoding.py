@@ -7,7 +7,7 @@ post-processing): first truncation, which leaves room for the special tokens, th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import accumulate
 from typing import Any
@@ -119,16 +119,7 @@ class Encoding:
         return tuple(map(in_bytes, self.sequence_ids, self.word_ids, self.offsets))
 
 
-_COLUMNS = (
-    "ids",
-    "tokens",
-    "offsets",
-    "type_ids",
-    "attention_mask",
-    "special_tokens_mask",
-    "word_ids",
-    "sequence_ids",
-)
+_COLUMNS = [each.name for each in fields(Encoding) if each.name not in ("overflowing", "texts")]
 
 
 def _join(encodings: Sequence[Encoding]) -> Encoding:
@@ -152,15 +143,19 @@ def merge(encodings: Iterable[Encoding]) -> Encoding:
     >>> merge([Encoding.inserted([1], ["<s>"]), Encoding.from_tokens([9], ["a"], [(0, 1)], [0], "a")]).ids
     (1, 9)
     """
-    variants: list[list[Encoding]] = [[]]
+    whole: list[Encoding] = []
+    cut: list[list[Encoding]] = []
     for encoding in encodings:
-        # The order of the field: what was cut off before, with every choice of this one; then the whole, with
-        # this one's cut-off parts. The uncut whole stays first.
-        choices = (encoding, *encoding.overflowing)
-        whole, *cut = variants
-        joined = [[*variant, choice] for variant in cut for choice in choices]
-        variants = [[*whole, encoding], *joined, *([*whole, choice] for choice in encoding.overflowing)]
-    whole, *cut = variants
+        if encoding.overflowing:
+            # The order of the field: what was cut off before, with every choice of this one; then the whole,
+            # with this one's cut-off parts.
+            choices = (encoding, *encoding.overflowing)
+            cut = [[*variant, choice] for variant in cut for choice in choices]
+            cut += [[*whole, choice] for choice in encoding.overflowing]
+        else:
+            for variant in cut:
+                variant.append(encoding)
+        whole.append(encoding)
     return replace(_join(whole), overflowing=tuple(map(_join, cut)))
 
 

@@ -6,16 +6,21 @@ Viterbi of chapter 5; WordPiece and WordLevel are lookups.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import partial
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from math import inf
+from operator import add
 from typing import Any, NamedTuple, NoReturn
 
 from tokenlab.bpe.merging import MergeTable, Observer
-from tokenlab.errors import ComponentError, MissingTokenError, NoSegmentationError, UnknownCharacterError
+from tokenlab.checks import contradiction
+from tokenlab.errors import MissingTokenError, NoSegmentationError, UnknownCharacterError
 from tokenlab.unigram import viterbi
 
 HIGHEST_ID = 2**32 - 1
+Symbols = tuple[list[int], list[tuple[int, int]] | None]
+"""What merging starts from, and the span of each symbol (None: one character each)."""
 
 
 class Token(NamedTuple):
@@ -68,6 +73,16 @@ class Model:
     tokens_by_id: Mapping[int, str] = field(init=False, repr=False, compare=False)
     _cache: PieceCache = field(init=False, repr=False, compare=False)
 
+    @property
+    def unknown_id(self) -> int | None:
+        """The ID of the token for what is unknown, None where there is none."""
+        return self.vocabulary.get(getattr(self, "unk_token", None) or "")
+
+    def without(self, tokens: Container[str]) -> Model:
+        """Return the same model, except that it makes none of some tokens out of text."""
+        known = {token: token_id for token, token_id in self.vocabulary.items() if token not in tokens}
+        return replace(self, vocab=known)  # type: ignore[call-arg] # every model has one
+
     def tokenize(self, piece: str) -> list[Token]:
         """Return the tokens of a piece, each with the code points it covers.
 
@@ -93,8 +108,11 @@ class Model:
         """Return the tokens of each of n pieces."""
         return list(map(self.tokenize, pieces))
 
-    def _set_vocabulary(self, vocabulary: Mapping[str, int], tokens_by_id: Mapping[int, str]) -> None:
-        _set(self, vocabulary=vocabulary, tokens_by_id=tokens_by_id, _cache=PieceCache(self._ids))
+    def _derive(
+        self, vocabulary: Mapping[str, int], tokens_by_id: Mapping[int, str], **values: object
+    ) -> None:
+        """Set what follows from the fields."""
+        _set(self, vocabulary=vocabulary, tokens_by_id=tokens_by_id, _cache=PieceCache(self._ids), **values)
 
     def _ids(self, piece: str) -> Iterable[int]:
         return [token.id for token in self.tokenize(piece)]
@@ -106,6 +124,13 @@ class Model:
             raise MissingTokenError(component=type(self).__name__, token=token, role="the unknown token")
         return token_id
 
+    def _whole(self, piece: str, token: str) -> Token:
+        """Return the one token, itself or the unknown one, that stands for a piece."""
+        return Token(self._unknown(token), token, 0, len(piece))
+
+    def _refuse(self, piece: str, place: int, missing: str) -> NoReturn:
+        raise UnknownCharacterError(position=place, character=piece[place], piece=piece[:40], missing=missing)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, each.name) for each in fields(self) if each.init)
 
@@ -115,41 +140,33 @@ def _set(component: object, **values: object) -> None:
         object.__setattr__(component, name, value)
 
 
-def _by_id(component: str, vocabulary: Mapping[str, int]) -> dict[int, str]:
+def _by_id(model: Model, vocabulary: Mapping[str, int]) -> dict[int, str]:
     """Turn a vocabulary round; refuse IDs that are none, or that two tokens share."""
-    refuse = partial(ComponentError, component=component, field="vocab")
     if not set(map(type, vocabulary.values())) <= {int}:
         token, value = next((t, i) for t, i in vocabulary.items() if type(i) is not int)
-        raise refuse(expected="a whole number as ID", found=f"{value!r} for {token!r}")
+        raise contradiction(model, "vocab", "a whole number as ID", f"{value!r} for {token!r}")
     for token_id in (min(vocabulary.values(), default=0), max(vocabulary.values(), default=0)):
         if not 0 <= token_id <= HIGHEST_ID:
-            raise refuse(expected=f"IDs from 0 to {HIGHEST_ID}", found=str(token_id))
+            raise contradiction(model, "vocab", f"IDs from 0 to {HIGHEST_ID}", str(token_id))
     tokens_by_id = {token_id: token for token, token_id in vocabulary.items()}
     if len(tokens_by_id) < len(vocabulary):
         token, token_id = next((t, i) for t, i in vocabulary.items() if tokens_by_id[i] != t)
-        raise refuse(
-            expected="one token for each ID",
-            found=f"{token!r} and {tokens_by_id[token_id]!r} with ID {token_id}",
-        )
+        found = f"{token!r} and {tokens_by_id[token_id]!r} with ID {token_id}"
+        raise contradiction(model, "vocab", "one token for each ID", found)
     return tokens_by_id
 
 
 class MergePairs(Sequence[tuple[str, str]]):
     """The merges of a table by rank, as pairs of tokens: a tuple that is made when it is first looked at."""
 
-    __slots__ = ("_pairs", "_source")
-
     def __init__(self, table: MergeTable, names: Mapping[int, str]) -> None:
-        self._source = table, names
-        self._pairs: tuple[tuple[str, str], ...] | None = None
+        self._table, self._names = table, names
 
-    @property
+    @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """The tuple."""
-        if self._pairs is None:
-            table, names = self._source
-            self._pairs = tuple((names[left], names[right]) for left, right in table.pairs)
-        return self._pairs
+        names = self._names
+        return tuple((names[left], names[right]) for left, right in self._table.pairs)
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -178,6 +195,7 @@ class BPE(Model):
         end_of_word_suffix: put after a piece's last character.
         fuse_unk: whether neighbouring unknown characters become one token.
         byte_fallback: whether an unknown character becomes tokens like <0xC3>, where all its bytes have one.
+            Bytes of its prefix or suffix cover it, too (Hugging Face: what follows, even past the end).
         ignore_merges: whether a piece that is a token is taken whole, whatever the merges say.
         vocab: token to ID; may have holes, and tokens that no merge makes.
         merges: (left, right) by rank; where a pair is repeated, the last one counts.
@@ -203,26 +221,31 @@ class BPE(Model):
 
     def __post_init__(self) -> None:
         if self.dropout:
-            raise ComponentError(
-                component="BPE",
-                field="dropout",
-                expected="null or 0 (random merges)",
-                found=str(self.dropout),
-            )
+            raise contradiction(self, "dropout", "null or 0 (random merges)", str(self.dropout))
         vocabulary = dict(self.vocab)
         # Of a repeated pair the last rank counts.
         merges = tuple(dict.fromkeys(map(tuple, reversed(self.merges))))[::-1]
-        cut = len((self.continuing_subword_prefix or "").encode())
+        join = self._join if self.continuing_subword_prefix else add
         try:
-            made = [left + (right.encode()[cut:].decode() if cut else right) for left, right in merges]
             rules = {
-                (vocabulary[left], vocabulary[right]): (rank, vocabulary[merged])
-                for rank, ((left, right), merged) in enumerate(zip(merges, made, strict=True))
+                (vocabulary[left], vocabulary[right]): (rank, vocabulary[join(left, right)])
+                for rank, (left, right) in enumerate(merges)
             }
-        except (KeyError, UnicodeDecodeError):
-            self._refuse_merge(vocabulary, cut)
-        _set(self, vocab=vocabulary, merges=merges, _table=MergeTable(rules))
-        self._set_vocabulary(vocabulary, _by_id("BPE", vocabulary))
+        except KeyError:
+            known = vocabulary.keys()
+            place, (left, right) = next(
+                (place, pair)
+                for place, pair in enumerate(self.merges)
+                if not known >= {*pair, self._join(*pair)}
+            )
+            expected = "two tokens of the vocabulary that make a third"
+            raise contradiction(self, f"merges[{place}]", expected, f"{left!r} + {right!r}") from None
+        table, names = MergeTable(rules), _by_id(self, vocabulary)
+        self._derive(vocabulary, names, vocab=vocabulary, merges=merges, _table=table)
+
+    def _join(self, left: str, right: str) -> str:
+        cut = len((self.continuing_subword_prefix or "").encode())
+        return left + right.encode()[cut:].decode(errors="replace")
 
     @classmethod
     def from_table(
@@ -238,40 +261,25 @@ class BPE(Model):
         """
         model = object.__new__(cls)
         _set(model, **{each.name: each.default for each in fields(cls) if each.init})
-        _set(model, byte_fallback=byte_fallback, vocab=vocab, merges=MergePairs(table, names), _table=table)
-        model._set_vocabulary(vocab, names)
+        merges = MergePairs(table, names)
+        model._derive(vocab, names, byte_fallback=byte_fallback, vocab=vocab, merges=merges, _table=table)
         return model
 
-    def _refuse_merge(self, vocabulary: Mapping[str, int], cut: int) -> NoReturn:
-        place, (left, right) = next(
-            (place, (left, right))
-            for place, (left, right) in enumerate(self.merges)
-            if not {left, right, (left.encode() + right.encode()[cut:]).decode(errors="replace")}
-            <= vocabulary.keys()
-        )
-        raise ComponentError(
-            component="BPE",
-            field=f"merges[{place}]",
-            expected="two tokens of the vocabulary that make a third",
-            found=f"{left!r} + {right!r}",
-        )
+    def without(self, tokens: Container[str]) -> BPE:
+        """Return the same model, except that it makes none of some tokens out of text."""
+        vocab = {token: token_id for token, token_id in self.vocab.items() if token not in tokens}
+        merges = [pair for pair in self.merges if vocab.keys() >= {*pair, self._join(*pair)}]
+        return replace(self, vocab=vocab, merges=merges)
 
     def tokenize(self, piece: str) -> list[Token]:
         """Return the tokens of a piece, each with the code points it covers."""
-        if self.ignore_merges and piece in self.vocabulary:
-            return [Token(self.vocabulary[piece], piece, 0, len(piece))]
         symbols, spans = self._symbols(piece)
         return self._tokens(piece, symbols, spans, self._table.merge(symbols))
 
     def tokenize_many(self, pieces: Sequence[str]) -> list[list[Token]]:
         """Return the tokens of each of n pieces, merged all at once."""
-        whole = self.vocabulary if self.ignore_merges else {}
-        started = [self._symbols(piece) for piece in pieces if piece not in whole]
-        rest = zip(started, self._table.merge_many([symbols for symbols, _ in started]), strict=True)
-        return [
-            self.tokenize(piece) if piece in whole else self._tokens(piece, *(made := next(rest))[0], made[1])
-            for piece in pieces
-        ]
+        symbols, spans = zip(*map(self._symbols, pieces), strict=True) if pieces else ((), ())
+        return list(map(self._tokens, pieces, symbols, spans, self._table.merge_many(symbols)))
 
     def _tokens(
         self, piece: str, symbols: list[int], spans: list[tuple[int, int]] | None, merged: list[int]
@@ -300,23 +308,23 @@ class BPE(Model):
         return tokens
 
     def _ids(self, piece: str) -> Iterable[int]:
-        if self.ignore_merges and piece in self.vocabulary:
-            return (self.vocabulary[piece],)
         return self._table.merge(self._symbols(piece)[0])
 
     def encode_many(self, pieces: Sequence[str]) -> list[tuple[int, ...]]:
         """Return the token IDs of each of n pieces, merged all at once."""
-        whole = self.vocabulary if self.ignore_merges else {}
-        words = [self._symbols(piece)[0] for piece in pieces if piece not in whole]
-        merged = iter(self._table.merge_many(words))
-        return [(whole[piece],) if piece in whole else tuple(next(merged)) for piece in pieces]
+        return list(map(tuple, self._table.merge_many([self._symbols(piece)[0] for piece in pieces])))
 
     def observe_merges(self, piece: str, observe: Observer) -> list[int]:
         """Return the IDs that the merges make of a piece; for `observe` see `MergeTable.merge`."""
-        return self._table.merge(self._symbols(piece)[0], observe)
+        return self._table.merge(self._characters(piece)[0], observe)
 
-    def _symbols(self, piece: str) -> tuple[list[int], list[tuple[int, int]] | None]:
-        """Return what merging starts from, and the span of each symbol (None: one character each)."""
+    def _symbols(self, piece: str) -> Symbols:
+        """Return what merging starts from: characters, or the piece if it is to be taken whole."""
+        if self.ignore_merges and piece in self.vocabulary:
+            return [self.vocabulary[piece]], [(0, len(piece))]
+        return self._characters(piece)
+
+    def _characters(self, piece: str) -> Symbols:
         if not (self.continuing_subword_prefix or self.end_of_word_suffix):
             try:
                 return [self.vocabulary[character] for character in piece], None
@@ -332,9 +340,7 @@ class BPE(Model):
             unknown = found is None
             if found is None:
                 if self.unk_token is None:
-                    raise UnknownCharacterError(
-                        position=place, character=character, piece=piece[:40], missing="unk_token"
-                    )
+                    self._refuse(piece, place, "unk_token")
                 found = [self._unknown(self.unk_token)]
             if unknown and previous_is_unknown and self.fuse_unk:
                 spans[-1] = (spans[-1][0], place + 1)
@@ -380,16 +386,13 @@ class WordPiece(Model):
 
     def __post_init__(self) -> None:
         vocabulary = dict(self.vocab)
-        _set(self, vocab=vocabulary, _longest=max(map(len, vocabulary), default=0))
-        self._set_vocabulary(vocabulary, _by_id("WordPiece", vocabulary))
+        longest = max(map(len, vocabulary), default=0)
+        self._derive(vocabulary, _by_id(self, vocabulary), vocab=vocabulary, _longest=longest)
 
     def tokenize(self, piece: str) -> list[Token]:
         """Return the tokens of a word, each with the code points it covers."""
-        if len(piece) <= self.max_input_chars_per_word:
-            tokens = self._spell(piece)
-            if tokens is not None:
-                return tokens
-        return [Token(self._unknown(self.unk_token), self.unk_token, 0, len(piece))]
+        tokens = self._spell(piece) if len(piece) <= self.max_input_chars_per_word else None
+        return [self._whole(piece, self.unk_token)] if tokens is None else tokens
 
     def _spell(self, word: str) -> list[Token] | None:
         tokens: list[Token] = []
@@ -424,15 +427,11 @@ class WordLevel(Model):
 
     def __post_init__(self) -> None:
         vocabulary = dict(self.vocab)
-        _set(self, vocab=vocabulary)
-        self._set_vocabulary(vocabulary, _by_id("WordLevel", vocabulary))
+        self._derive(vocabulary, _by_id(self, vocabulary), vocab=vocabulary)
 
     def tokenize(self, piece: str) -> list[Token]:
         """Return the one token of a piece."""
-        token_id = self.vocabulary.get(piece)
-        if token_id is not None:
-            return [Token(token_id, piece, 0, len(piece))]
-        return [Token(self._unknown(self.unk_token), self.unk_token, 0, len(piece))]
+        return [self._whole(piece, piece if piece in self.vocabulary else self.unk_token)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,27 +458,42 @@ class Unigram(Model):
     def __post_init__(self) -> None:
         vocab = tuple((piece, score) for piece, score in self.vocab)
         if self.unk_id is not None and not 0 <= self.unk_id < len(vocab):
-            raise ComponentError(
-                component="Unigram",
-                field="unk_id",
-                expected=f"null or an ID below {len(vocab)}",
-                found=str(self.unk_id),
-            )
+            raise contradiction(self, "unk_id", f"null or an ID below {len(vocab)}", str(self.unk_id))
         scores = {piece: score for piece, score in vocab if piece}
         # Without a token for it, unknown text may not be on the path at all.
         price = min((score for _, score in vocab), default=0.0) - viterbi.UNKNOWN_PENALTY
-        nothing_for_unknown = self.unk_id is None and not self.byte_fallback
-        engine = viterbi.Unigram(
-            scores, unknown_log_probability=float("-inf") if nothing_for_unknown else price
-        )
-        _set(self, vocab=vocab, _engine=engine)
-        pieces = [piece for piece, _ in vocab]
-        self._set_vocabulary({piece: i for i, piece in enumerate(pieces)}, dict(enumerate(pieces)))
+        if self.unk_id is None and not self.byte_fallback:
+            price = -inf
+        engine = viterbi.Unigram(scores, unknown_log_probability=price)
+        pieces = dict(enumerate(piece for piece, _ in vocab))
+        self._derive({piece: i for i, piece in pieces.items()}, pieces, vocab=vocab, _engine=engine)
+
+    @property
+    def unknown_id(self) -> int | None:
+        """The ID of the token for what is unknown, None where there is none."""
+        return self.unk_id
+
+    def without(self, tokens: Container[str]) -> Unigram:
+        """Return the same model, except that it makes none of some tokens out of text."""
+        rest = tuple(("" if piece in tokens else piece, score) for piece, score in self.vocab)
+        model = replace(self, vocab=rest)
+        _set(model, tokens_by_id=self.tokens_by_id)
+        return model
 
     def tokenize(self, piece: str) -> list[Token]:
         """Return the tokens of a piece, each with the code points it covers."""
+        try:
+            spans: Iterable[viterbi.Span] = self._engine.best_spans(piece)
+        except NoSegmentationError as error:
+            self._refuse(piece, error.position, "unk_id")
+        if self.unk_id is not None:
+            # Where the text spells the unknown token, the field takes that for unknown text, too.
+            unknown, ids = self.unk_id, self.vocabulary
+            spans = viterbi.fuse_unknown(
+                (start, end, known and ids[piece[start:end]] != unknown) for start, end, known in spans
+            )
         tokens = []
-        for start, end in self._spans(piece):
+        for start, end, _ in spans:
             text = piece[start:end]
             token_id = self.vocabulary.get(text)
             bytes_ = _byte_ids(text, self.vocabulary) if token_id is None and self.byte_fallback else None
@@ -489,31 +503,6 @@ class Unigram(Model):
             if token_id is None:
                 token_id = self.unk_id
             if token_id is None:
-                self._refuse(piece, start)
-            else:
-                tokens.append(Token(token_id, text, start, end))
+                self._refuse(piece, start, "unk_id")
+            tokens.append(Token(token_id, text, start, end))
         return tokens
-
-    def _spans(self, piece: str) -> Sequence[tuple[int, int]]:
-        try:
-            path = self._engine.best_spans(piece)
-        except NoSegmentationError as error:
-            self._refuse(piece, error.position)
-        if self.unk_id is None:
-            return [(start, end) for start, end, _ in path]
-        spans: list[tuple[int, int]] = []
-        previous_is_unknown = False
-        for start, end, known in path:
-            # Where the text spells the unknown token, the field takes that for unknown text, too.
-            unknown = not known or self.vocabulary[piece[start:end]] == self.unk_id
-            if unknown and previous_is_unknown:
-                spans[-1] = (spans[-1][0], end)
-            else:
-                spans.append((start, end))
-            previous_is_unknown = unknown
-        return spans
-
-    def _refuse(self, piece: str, position: int) -> NoReturn:
-        raise UnknownCharacterError(
-            position=position, character=piece[position], piece=piece[:40], missing="unk_id"
-        )

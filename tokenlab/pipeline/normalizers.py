@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, repeat
+from typing import Protocol
 
 from tokenlab.errors import GrowthLimitError
 from tokenlab.pipeline.character_map import CharacterMap
@@ -20,7 +20,7 @@ from tokenlab.pipeline.text import WHITE_SPACE, AlignedText, CharacterTable
 MOST_PUT_IN = 1 << 24  # characters that one normalizer may put in, or eight times the text
 
 
-class Normalizer:
+class Normalizer(Protocol):
     """The first stage: text to text."""
 
     __slots__ = ()
@@ -76,9 +76,7 @@ def _decompose(text: str, form: str) -> list[tuple[str, int]]:
     classes = [unicodedata.combining(character) for character, _ in characters]
     start = 0
     for end in [i for i, order in enumerate(classes) if order == 0] + [len(classes)]:
-        if (
-            end - start > 1
-        ):  # the marks between two starters, by their combining class, otherwise as they came
+        if end - start > 1:  # the marks between two starters: by their class, otherwise as they came
             order = sorted(range(start, end), key=classes.__getitem__)
             characters[start:end] = [characters[i] for i in order]
         start = end + 1
@@ -147,7 +145,7 @@ class Lowercase(Normalizer):
         return _LOWER.normalize(aligned)
 
     def __call__(self, text: str) -> str:
-        return text.translate(_LOWER) if "Σ" in text else text.lower()
+        return _LOWER(text) if "Σ" in text else text.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +156,7 @@ class StripAccents(Normalizer):
         return _WITHOUT_MARKS.normalize(aligned)
 
     def __call__(self, text: str) -> str:
-        return text.translate(_WITHOUT_MARKS)
+        return _WITHOUT_MARKS(text)
 
 
 def _clean(character: str) -> str:
@@ -195,45 +193,35 @@ class BertNormalizer(Normalizer):
     lowercase: bool = True
 
     def normalize(self, aligned: AlignedText) -> AlignedText:
-        mapped = _bert_table(self).normalize(aligned)
-        if not self._strips or not any(map(unicodedata.combining, set(mapped.text))):
-            return mapped
-        for step in self._steps():  # marks are left whose order decomposing may have changed
-            aligned = step.normalize(aligned)
-        return aligned
+        steps, table = _bert_steps(self)
+        mapped = table.normalize(aligned)
+        return mapped if self._is_done(mapped.text) else steps.normalize(aligned)
 
     def __call__(self, text: str) -> str:
-        mapped = text.translate(_bert_table(self))
-        if not self._strips or not any(map(unicodedata.combining, set(mapped))):
-            return mapped
-        return self.normalize(AlignedText.of(text)).text
+        steps, table = _bert_steps(self)
+        mapped = table(text)
+        return mapped if self._is_done(mapped) else steps(text)
 
     @property
     def _strips(self) -> bool:
         return self.lowercase if self.strip_accents is None else self.strip_accents
 
-    def _steps(self) -> Iterator[CharacterTable | NFD]:
-        if self.clean_text:
-            yield _CLEAN
-        if self.handle_chinese_chars:
-            yield _CHINESE_APART
-        if self._strips:
-            yield NFD()
-            yield _WITHOUT_NONSPACING_MARKS
-        if self.lowercase:
-            yield _LOWER
+    def _is_done(self, mapped: str) -> bool:
+        """Whether no marks are left whose order decomposing may have changed."""
+        return not self._strips or not any(map(unicodedata.combining, set(mapped)))
 
 
 @lru_cache(maxsize=16)
-def _bert_table(normalizer: BertNormalizer) -> CharacterTable:
-    """Return what each character becomes by itself in all the steps."""
-
-    def mapping(character: str) -> str:
-        for step in normalizer._steps():
-            character = character.translate(step) if isinstance(step, CharacterTable) else step(character)
-        return character
-
-    return CharacterTable(mapping)
+def _bert_steps(bert: BertNormalizer) -> tuple[Sequence, CharacterTable]:
+    """Return the steps, and what each character becomes by itself in all of them."""
+    steps: list[tuple[bool, tuple[Normalizer, ...]]] = [
+        (bert.clean_text, (_CLEAN,)),
+        (bert.handle_chinese_chars, (_CHINESE_APART,)),
+        (bert._strips, (NFD(), _WITHOUT_NONSPACING_MARKS)),
+        (bert.lowercase, (_LOWER,)),
+    ]
+    chosen = Sequence(tuple(step for is_on, group in steps if is_on for step in group))
+    return chosen, CharacterTable(chosen)
 
 
 # --- Strings
@@ -252,8 +240,7 @@ class Strip(Normalizer):
             start = end - len(aligned.text.lstrip(WHITE_SPACE))
         if self.strip_right:
             end = max(start, len(aligned.text.rstrip(WHITE_SPACE)))
-        kept = aligned.slice(start, end)
-        return AlignedText(kept.text, kept.starts, kept.ends, aligned.origin)
+        return aligned.slice(start, end)._replace(origin=aligned.origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +260,8 @@ def prepend(aligned: AlignedText, addition: str) -> AlignedText:
     """Return the text with an addition before it, unless there is none to add to."""
     if not aligned.text:
         return aligned
-    return aligned.take(addition + aligned.text, [*repeat(0, len(addition)), *range(len(aligned.text))])
+    starts, ends = ([column[0]] * len(addition) + list(column) for column in (aligned.starts, aligned.ends))
+    return AlignedText(addition + aligned.text, starts, ends, aligned.origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,9 +299,7 @@ def _check_growth(length: int, put_in: int) -> None:
         raise GrowthLimitError(length=length, grown=put_in, limit=max(MOST_PUT_IN, 8 * length))
 
 
-@lru_cache(maxsize=16)
-def _character_map(data: bytes) -> CharacterMap:
-    return CharacterMap(data)
+_character_map = lru_cache(maxsize=16)(CharacterMap)
 
 
 @dataclass(frozen=True, slots=True)

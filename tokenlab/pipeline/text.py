@@ -88,22 +88,23 @@ class CharacterTable(dict[int, str]):
         self[code_point] = result = self.mapping(chr(code_point))
         return result
 
+    def __call__(self, text: str) -> str:
+        """Return the text with each character mapped by itself."""
+        return text.translate(self)
+
     def normalize(self, aligned: AlignedText) -> AlignedText:
         """Map each character by itself; whatever it becomes has its span."""
-        text = aligned.text.translate(self)
+        text = self(aligned.text)
         if text == aligned.text:
             return aligned
-        runs: list[tuple[int, int, bool]] = []  # start, end, whether each character stays one
-        for found in _ASCII_OR_NOT.finditer(aligned.text):
-            same = len(found[0].translate(self)) == len(found[0])
-            if not found[0].isascii():  # no ASCII character becomes several
-                same = same and all(len(self[ord(character)]) == 1 for character in found[0])
-            runs.append((*found.span(), same))
-        if all(same for _, _, same in runs):
-            return AlignedText(text, aligned.starts, aligned.ends, aligned.origin)
         sources: list[int] = []
-        for start, end, same in runs:
-            new = map(self.__getitem__, map(ord, aligned.text[start:end]))
-            lengths = repeat(1) if same else map(len, new)
-            sources += chain.from_iterable(map(repeat, range(start, end), lengths))
+        for found in _ASCII_OR_NOT.finditer(aligned.text):
+            places = range(*found.span())
+            if found[0].isascii() and len(self(found[0])) == len(found[0]):
+                sources += places  # no ASCII character becomes several
+            else:
+                lengths = [len(self[ord(character)]) for character in found[0]]
+                sources += chain.from_iterable(map(repeat, places, lengths))
+        if len(sources) == len(aligned.text) and sources == list(range(len(sources))):
+            return aligned._replace(text=text)
         return aligned.take(text, sources)

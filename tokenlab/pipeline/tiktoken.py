@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 
 from tokenlab.pipeline import decoders, models, pre_tokenizers
@@ -19,17 +20,18 @@ def from_tiktoken(ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapp
     all the ways to cut it into two tokens; a word that is a token is taken whole.
     """
     names = {token: to_byte_alphabet(token) for token in ranks}
+    lengths = sorted(set(map(len, ranks)) - {0})
     merges = [
-        (names[token[:cut]], names[token[cut:]])
+        (names[left], names[right])
         for token in sorted(ranks, key=ranks.__getitem__)
-        for cut in range(1, len(token))
-        if token[:cut] in ranks and token[cut:] in ranks
+        for cut in lengths[: bisect_left(lengths, len(token))]
+        if (left := token[:cut]) in names and (right := token[cut:]) in names
     ]
     return Tokenizer(
         models.BPE(
             ignore_merges=True,
             vocab={names[token]: rank for token, rank in ranks.items()},
-            merges=tuple(merges),
+            merges=merges,
         ),
         pre_tokenizer=pre_tokenizers.Sequence(
             (

@@ -130,6 +130,7 @@ class Tokenizer:
     _raw: AddedTokenFinder = field(init=False, repr=False, compare=False)
     _normalized: AddedTokenFinder = field(init=False, repr=False, compare=False)
     _chunks: ChunkEncoder | None = field(init=False, repr=False, compare=False)
+    _unforgeable: list[Tokenizer] = field(init=False, repr=False, compare=False, default_factory=list)
 
     def __post_init__(self) -> None:
         _check_ids(self.model, self.added_tokens)
@@ -240,8 +241,9 @@ class Tokenizer:
     ) -> Encoding:
         """Return the tokens of text fragments and authorised control tokens, which are kept apart.
 
-        Special tokens are never read out of a fragment. Neighbouring fragments are one text, however it was
-        cut; so where none spells a special token, the result is that of the joined text.
+        Special tokens are never made of a fragment, neither by looking for them nor, as `encode` may, by a
+        model whose vocabulary spells one. Neighbouring fragments are one text, however it was cut; so where
+        none spells a special token, the result is that of the joined text.
 
         Arguments:
             parts: ordinary text, or the control token itself.
@@ -263,7 +265,16 @@ class Tokenizer:
             contents.append(content)
             length += len(content)
         text = "".join(contents)
-        encoding = Encoding.from_tokens(*self._columns(text, False, forced), text)
+        columns = self._columns(text, False, forced)
+        unknown = self.model.unknown_id
+        special = {each.id: each.content for each in self.added_tokens if each.special and each.id != unknown}
+        authorised = sum(token.id in special for _, _, token in forced)
+        if sum(map(special.__contains__, columns.ids)) > authorised:
+            if not self._unforgeable:
+                model = self.model.without(set(special.values()))
+                self._unforgeable.append(replace(self, model=model))
+            columns = self._unforgeable[0]._columns(text, False, forced)
+        encoding = Encoding.from_tokens(*columns, text)
         return self._padded([self._post_process(encoding, None, add_special_tokens)])[0]
 
     def _encode_pair(
