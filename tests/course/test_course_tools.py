@@ -198,7 +198,7 @@ def test_the_learners_copy_of_the_course_opens_blank(tmp_path, capsys):
         ([], 2, "expected a command"),
         (["cours"], 2, "found 'cours'"),
         (["course", "key", "99"], 2, "no chapter '99'"),
-        (["course", "run", "99"], 2, "no notebook '99'"),
+        (["course", "run", "99"], 2, "no chapter '99'"),
         (["course", "workbook", "W", "--fresh", "99"], 2, "no chapter '99'"),
         (["course", "key", "--html", "no/such/folder/x.html"], 1, "No such file"),
     ],

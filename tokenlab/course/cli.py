@@ -103,7 +103,7 @@ def _grade(options: argparse.Namespace) -> Iterator[object]:
 def _run(options: argparse.Namespace) -> Iterator[object]:
     """run the committed notebooks again and normalise them"""
     changed = 0
-    for path, difference in notebooks.rerun(notebooks.select(options.names), write=not options.check):
+    for path, difference in notebooks.rerun(workbook.select(options.names), write=not options.check):
         yield f"{path.name}: {difference or 'unchanged'}"
         changed += bool(difference)
     if options.check and changed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tokenlab.course.model import Chapter, chapters
+from tokenlab.course.model import chapters
 from tokenlab.files import write_between_markers
 
 
@@ -14,14 +14,12 @@ def to_markdown() -> str:
     >>> print(to_markdown().splitlines()[0])
     | Chapter | The question at its head | Predictions | Minutes |
     """
-    head = ["| Chapter | The question at its head | Predictions | Minutes |", "|---|---|--:|--:|"]
-    return "\n".join(head + [_row(chapter) for chapter in chapters()])
-
-
-def _row(chapter: Chapter) -> str:
-    name = f"[{chapter.number} {chapter.title}](notebooks/{chapter.notebook}.ipynb)"
-    minutes = sum(chapter.minutes.values())
-    return f"| {name} | {chapter.question} | {len(chapter.questions)} | {minutes} |"
+    rows = ["| Chapter | The question at its head | Predictions | Minutes |", "|---|---|--:|--:|"]
+    for chapter in chapters():
+        name = f"[{chapter.number} {chapter.title}](notebooks/{chapter.notebook}.ipynb)"
+        minutes = sum(chapter.minutes.values())
+        rows.append(f"| {name} | {chapter.question} | {len(chapter.questions)} | {minutes} |")
+    return "\n".join(rows)
 
 
 def write(path: Path) -> None:

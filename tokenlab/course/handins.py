@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import mode
 from typing import Any
 
 from tokenlab.course.feedback import judge
@@ -164,11 +165,10 @@ def _records(cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _chapter(path: Path, sources: list[str]) -> Chapter | None:
     """Tell which chapter a notebook holds: by what it asks, else by its name."""
-    asked = [a.partition("-")[0] for source in sources for a in ASKS.findall(source[:LONGEST_CELL])]
+    asked = (a.partition("-")[0] for source in sources for a in ASKS.findall(source[:LONGEST_CELL]))
     known = {chapter.number: chapter for chapter in chapters()}
-    asked = [number for number in asked if number in known]
-    if asked:
-        return known[max(sorted(set(asked)), key=asked.count)]
+    if numbers := sorted(number for number in asked if number in known):
+        return known[mode(numbers)]
     return next((chapter for chapter in known.values() if chapter.notebook in path.stem), None)
 
 

@@ -12,17 +12,7 @@ from operator import itemgetter
 from zlib import crc32
 
 from tokenlab.course.feedback import Message, judge, respond, text_of
-from tokenlab.course.model import (
-    Question,
-    Task,
-    UnknownTask,
-    at_variant,
-    chapter_of,
-    chapters,
-    draw,
-    find,
-    link,
-)
+from tokenlab.course.model import Question, Task, UnknownTask, chapter_of, chapters, find, link, redrawn
 from tokenlab.course.reading import KINDS
 from tokenlab.course.workbook import asking_cells, journal
 
@@ -89,9 +79,9 @@ def lost(task_id: str = "") -> Message:
 def _another(task: Task) -> str:
     """Offer the same question on another input."""
     task = find(task.id.partition("@")[0])
-    if not isinstance(task, Question) or not (variant := draw(task, 1)):
+    if not isinstance(task, Question) or (other := redrawn(task, 1)) is task:
         return ""
-    return f' The same on another input: `check("{task.id}@{variant}", ...)`. {task.ask(variant)}'
+    return f' The same on another input: `check("{other.id}", ...)`. {other.ask()}'
 
 
 def glossary(word: str = "") -> Message:
@@ -126,7 +116,7 @@ def recalled(number: str) -> list[Question]:
     for group in (earlier[-1:], earlier[:-1]):
         questions = itertools.chain.from_iterable(group)
         found += sorted(questions, key=lambda q: crc32(f"{number} {q.id}".encode()))[:1]
-    return [q for f in found if isinstance(q := at_variant(f, draw(f, 1)), Question)]
+    return [redrawn(question, 1) for question in found]
 
 
 def recall(number: str, *predictions: object) -> None:

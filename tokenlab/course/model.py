@@ -190,20 +190,19 @@ def find(task_id: object) -> Task:
         size = len(task.pool) if isinstance(task, Question) else 1
         if variant and variant not in map(str, range(size)):
             raise UnknownTask(f'"{task.id}" has the variants 0 to {size - 1}; there is no "@{variant}".')
-        return at_variant(task, int(variant or 0))
+        return at_variant(task, int(variant or 0)) if isinstance(task, Question) else task
     near = difflib.get_close_matches(task_id, tasks, n=1, cutoff=0)
     raise UnknownTask(f'There is no question "{task_id}". ' + (f'Did you mean "{near[0]}"?' if near else ""))
 
 
-def at_variant(task: Task, variant: int) -> Task:
+def at_variant(question: Question, variant: int) -> Question:
     """Return a question as it is asked of another input of its pool, under an ID that says so.
 
     >>> at_variant(find("03-te"), 1).id
     '03-te@1'
     """
-    if isinstance(task, Exercise) or not variant:
-        return task
-    return replace(task, id=f"{task.id}@{variant}", pool=task.pool[variant:] + task.pool[:variant])
+    pool = question.pool[variant:] + question.pool[:variant]
+    return replace(question, id=f"{question.id}@{variant}", pool=pool) if variant else question
 
 
 def draw(question: Question, seed: int) -> int:
@@ -214,6 +213,11 @@ def draw(question: Question, seed: int) -> int:
     """
     size = len(question.pool)
     return seed * (1 + crc32(question.id.encode()) % (size - 1)) % size if size > 1 else 0
+
+
+def redrawn(question: Question, seed: int) -> Question:
+    """Return a question as it is asked of the input that a seed draws."""
+    return at_variant(question, draw(question, seed))
 
 
 def link(chapter: Chapter, cell: str) -> str:

@@ -11,27 +11,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tokenlab.course.workbook import ASKS, NOTEBOOKS, VARIABLE
+from tokenlab.course.workbook import ASKS, VARIABLE
 
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-
-
-def select(names: Iterable[str], folder: Path = NOTEBOOKS) -> list[Path]:
-    """Return the notebooks with these chapter numbers or names, all of them where none is given.
-
-    LookupError where a name fits none.
-    """
-    every = sorted(folder.glob("*.ipynb"))
-    chosen = []
-    for name in names:
-        short = Path(name).name.removesuffix(".ipynb")
-        fitting = [path for path in every if short in (path.stem, path.stem.partition("_")[0])]
-        if not fitting:
-            raise LookupError(
-                f"no notebook {name!r} in {folder.name}/ (there: {', '.join(p.stem for p in every)})"
-            )
-        chosen += fitting
-    return chosen or every
 
 
 def execute(notebook: Any) -> Any:
@@ -42,28 +24,22 @@ def execute(notebook: Any) -> Any:
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
 
-    clean = {
-        "PYTHONHASHSEED": "0",
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        "TOKENIZERS_PARALLELISM": "false",
-    }
-    env = {
-        key: value
-        for key, value in os.environ.items()
-        if key not in (VARIABLE, "MPLBACKEND", "PYTHONWARNINGS")
+    left_out = {VARIABLE, "MPLBACKEND", "PYTHONWARNINGS"}
+    env = {key: os.environ[key] for key in os.environ.keys() - left_out}
+    env |= {"PYTHONHASHSEED": "0", "PYDEVD_DISABLE_FILE_VALIDATION": "1", "TOKENIZERS_PARALLELISM": "false"}
+    settings: Any = {
+        "timeout": 120,
+        "kernel_name": "python3",
+        "record_timing": False,
+        "coalesce_streams": True,
     }
     with tempfile.TemporaryDirectory() as home:
-        env |= clean | {"IPYTHONDIR": home}
-        client = NotebookClient(
-            notebook, timeout=120, kernel_name="python3", record_timing=False, coalesce_streams=True
-        )
+        env["IPYTHONDIR"] = home
         try:
-            client.execute(env=env, cwd=home, stderr=subprocess.DEVNULL)
+            NotebookClient(notebook, **settings).execute(env=env, cwd=home, stderr=subprocess.DEVNULL)
         except CellExecutionError as error:
-            cell = next(
-                c for c in notebook.cells if any(o.output_type == "error" for o in c.get("outputs", ()))
-            )
-            raise RuntimeError(f"cell {cell.id}: {error.ename}: {error.evalue}") from error
+            failed = (c for c in notebook.cells for o in c.get("outputs", ()) if o.output_type == "error")
+            raise RuntimeError(f"cell {next(failed).id}: {error.ename}: {error.evalue}") from error
     return normalise(notebook)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 LONGEST = 10_000  # items or characters
 LARGEST = 2**64
+GAP = "There is still a gap (`...`) in the answer."
 
 
 class Unreadable(ValueError):
@@ -26,11 +27,15 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How one kind of answer is typed, read (value, input of the question), and spelled as Python source."""
+    """How one kind of answer is typed, read, and spelled as Python source."""
 
     how: str
-    read: Callable[[Any, Any], Any]
+    reader: Callable[[Any, Any], Any]  # of (plain value, input of the question)
     spell: Callable[[Any], str]
+
+    def read(self, value: Any, asked: Any) -> Any:
+        """Return what a learner has typed as a plain, immutable value."""
+        return self.reader(plain(value), asked)
 
 
 def is_blank(value: Any) -> bool:
@@ -48,7 +53,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     """Turn a value into str, bytes, int, float or nested lists of these."""
     kind = type(value)
     if value is ... or value is None:
-        raise Unreadable("There is still a gap (`...`) in the answer.")
+        raise Unreadable(GAP)
     if kind is bool or kind.__name__ in {"bool_", "bool"}:
         raise Unreadable("`True` and `False` are no answer to this question.")
     if issubclass(kind, str | bytes | bytearray):
@@ -92,7 +97,7 @@ def _fraction(text: str) -> Fraction | float:
     return Fraction(text) if len(text) < 40 and "e" not in text.lower() else float(text)
 
 
-def _number(value: Any) -> int | float:
+def _number(value: Any, _: Any = None) -> int | float:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, str):
@@ -106,15 +111,14 @@ def _number(value: Any) -> int | float:
     return _bounded(value)
 
 
-def _whole(value: Any) -> int:
+def _whole(value: Any, _: Any = None) -> int:
     number = _number(value)
     if not isinstance(number, int):
         raise Unreadable(f"{number} is not a whole number.")
     return number
 
 
-def _read_ids(value: Any, _: Any) -> tuple[int, ...]:
-    value = plain(value)
+def _ids(value: Any, _: Any) -> tuple[int, ...]:
     if isinstance(value, bytes):
         raise Unreadable("These are bytes; IDs are asked for.")
     if isinstance(value, str):
@@ -123,7 +127,7 @@ def _read_ids(value: Any, _: Any) -> tuple[int, ...]:
             raise Unreadable("For an empty list type `[]`.")
         value = re.split(r"[\s,;]+", inside.strip("[]() ,;")) if inside.strip("[]() ,;") else []
         if any("..." in item for item in value):
-            raise Unreadable("There is still a gap (`...`) in the answer.")
+            raise Unreadable(GAP)
     elif not isinstance(value, list):
         value = [value]
     if any(isinstance(item, list | bytes) for item in value):
@@ -138,15 +142,14 @@ def _hex_groups(text: str) -> list[str]:
     groups = re.sub(r"\\x|0x|[\[\](){}'\",;<>]|\bb(?=['\"])", " ", text.lower()).split()
     for group in groups:
         if "..." in group:
-            raise Unreadable("There is still a gap (`...`) in the answer.")
+            raise Unreadable(GAP)
         if len(group) % 2 or not re.fullmatch("[0-9a-f]+", group):
-            raise Unreadable(
-                f"{_short(repr(group))} is not hex: each byte has two digits, 0 to 9 and a to f."
-            )
+            reason = "each byte has two digits, 0 to 9 and a to f"
+            raise Unreadable(f"{_short(repr(group))} is not hex: {reason}.")
     return groups
 
 
-def _bytes_of(value: Any) -> bytes:
+def _bytes(value: Any, _: Any = None) -> bytes:
     if isinstance(value, bytes):
         return value
     if isinstance(value, str):
@@ -157,16 +160,11 @@ def _bytes_of(value: Any) -> bytes:
     for item in value:
         if isinstance(item, int) and not 0 <= item <= 255:
             raise Unreadable(f"{item} is no byte: bytes are 0 to 255.")
-        parts.append(bytes([item]) if isinstance(item, int) else _bytes_of(item))
+        parts.append(bytes([item]) if isinstance(item, int) else _bytes(item))
     return b"".join(parts)
 
 
-def _read_hex(value: Any, _: Any) -> bytes:
-    return _bytes_of(plain(value))
-
-
-def _read_hex_pieces(value: Any, _: Any) -> tuple[bytes, ...]:
-    value = plain(value)
+def _hex_pieces(value: Any, _: Any) -> tuple[bytes, ...]:
     if isinstance(value, str):
         parts = re.split(r"[|,;]|\]\s*\[", value.strip().strip("[]()|,; ")) if re.search(r"\w", value) else []
         if len(parts) == 1:
@@ -179,14 +177,13 @@ def _read_hex_pieces(value: Any, _: Any) -> tuple[bytes, ...]:
         value = [value]
     elif not isinstance(value, list) or any(isinstance(item, int | float) for item in value):
         raise Unreadable("A list of numbers does not say where one piece ends.")
-    pieces = tuple(map(_bytes_of, value))
+    pieces = tuple(map(_bytes, value))
     if b"" in pieces:
         raise Unreadable("A piece has at least one byte; one of these is empty.")
     return pieces
 
 
-def _read_text_pieces(value: Any, asked: Any) -> tuple[str, ...]:
-    value = plain(value)
+def _text_pieces(value: Any, asked: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         if "|" in value:
             value = re.split(r" \| |\|", value)
@@ -203,8 +200,7 @@ def _read_text_pieces(value: Any, asked: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _read_text(value: Any, _: Any) -> str:
-    value = plain(value)
+def _text(value: Any, _: Any) -> str:
     if isinstance(value, bytes):
         raise Unreadable("These are bytes; text is asked for, in quotes without the b.")
     if not isinstance(value, str):
@@ -216,43 +212,38 @@ def _short(text: str, longest: int = 80) -> str:
     return text if len(text) <= longest else text[:longest] + " …"
 
 
-def _list(items: Iterable[str]) -> str:
-    first = list(itertools.islice(items, 41))
+def _spell_list(items: Iterable[object]) -> str:
+    first = list(map(str, itertools.islice(items, 41)))
     return "[" + ", ".join(first[:40]) + (", …]" if len(first) > 40 else "]")
 
 
-def _hex(data: bytes) -> str:
+def _spell_bytes(data: bytes) -> str:
     return f'"{_short(data.hex(" "), 300)}"'
 
 
-def _text(text: str) -> str:
+def _spell_text(text: str) -> str:
     text = _short(text, 300)
     return f'"{text}"' if text.isprintable() and not re.search(r'["\\]', text) else repr(text)
 
 
 def _spell_hex_pieces(pieces: tuple[bytes, ...]) -> str:
     if len(pieces) < 2:
-        return _list(map(_hex, pieces))
+        return _spell_list(map(_spell_bytes, pieces))
     return f'"{" | ".join(piece.hex(" ") for piece in pieces[:40])}{" | …" if len(pieces) > 40 else ""}"'
 
 
+def _spell_text_pieces(pieces: tuple[str, ...]) -> str:
+    return _spell_list(map(_spell_text, pieces))
+
+
+_AS_PIECES = 'the pieces in hex, with `|` between them: `"0a ff | 0b"`, or a list: `["0a ff", "0b"]`'
 KINDS: dict[str, Kind] = {
-    "ids": Kind(
-        "a list of IDs: `[12, 345]`; an empty one: `[]`", _read_ids, lambda ids: _list(map(str, ids))
-    ),
-    "numbers": Kind("a list of numbers: `[3, 12]`", _read_ids, lambda numbers: _list(map(str, numbers))),
-    "hex": Kind('bytes in hex, in quotes: `"0a ff"`', _read_hex, _hex),
-    "text": Kind('text, in quotes: `"abc"`', _read_text, _text),
-    "number": Kind("one number: `12` or `0.5`", lambda value, _: _number(plain(value)), str),
-    "position": Kind("one whole number, counted from 0: `3`", lambda value, _: _whole(plain(value)), str),
-    "hex pieces": Kind(
-        'the pieces in hex, with `|` between them: `"0a ff | 0b"`, or a list: `["0a ff", "0b"]`',
-        _read_hex_pieces,
-        _spell_hex_pieces,
-    ),
-    "text pieces": Kind(
-        'a list of pieces, each in quotes: `["ab", "c"]`',
-        _read_text_pieces,
-        lambda pieces: _list(map(_text, pieces)),
-    ),
+    "ids": Kind("a list of IDs: `[12, 345]`; an empty one: `[]`", _ids, _spell_list),
+    "numbers": Kind("a list of numbers: `[3, 12]`", _ids, _spell_list),
+    "hex": Kind('bytes in hex, in quotes: `"0a ff"`', _bytes, _spell_bytes),
+    "text": Kind('text, in quotes: `"abc"`', _text, _spell_text),
+    "number": Kind("one number: `12` or `0.5`", _number, str),
+    "position": Kind("one whole number, counted from 0: `3`", _whole, str),
+    "hex pieces": Kind(_AS_PIECES, _hex_pieces, _spell_hex_pieces),
+    "text pieces": Kind('a list of pieces, each in quotes: `["ab", "c"]`', _text_pieces, _spell_text_pieces),
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 from tokenlab.course.key import Section
 from tokenlab.course.learner import recalled
-from tokenlab.course.model import Chapter, Question, at_variant, chapters, draw, quoted
+from tokenlab.course.model import Chapter, Question, chapters, quoted, redrawn
 from tokenlab.course.reading import KINDS
 from tokenlab.course.workbook import NOTEBOOKS, asking_cells
 
@@ -47,9 +47,8 @@ def _ladders(chapter: Chapter) -> str:
         top = quoted(item) if isinstance(item, str | bytes) else str(item)
         data = item.encode() if isinstance(item, str) else b""
         byte_row = f"\n\n    {' | '.join(f'{byte:02x}' for byte in data)}" if 0 < len(data) <= 16 else ""
-        ladders.append(
-            f"{top}{byte_row}\n\n" + "\n".join(f"    {n}. {'_' * 56}" for n in range(1, RUNGS + 1))
-        )
+        rungs = "\n".join(f"    {n}. {'_' * 56}" for n in range(1, RUNGS + 1))
+        ladders.append(f"{top}{byte_row}\n\n{rungs}")
     return "\n\n".join(ladders)
 
 
@@ -78,14 +77,13 @@ def _vary(cells: list[dict[str, Any]], chapter: Chapter, seed: int) -> None:
     places = {cell["id"]: at for at, cell in enumerate(cells)}
     for task_id, cell_id in asking_cells(chapter.notebook).items():
         task = next((t for t in chapter.tasks if t.id == task_id), None)
-        if not isinstance(task, Question) or not (variant := draw(task, seed)):
+        if not isinstance(task, Question) or (varied := redrawn(task, seed)) is task:
             continue
-        at, varied = places[cell_id], at_variant(task, variant)
+        at = places[cell_id]
         source = "".join(cells[at]["source"])
         pattern = rf"""(["']){re.escape(task_id)}\1"""
         cells[at]["source"] = re.sub(pattern, f'"{varied.id}"', source).splitlines(keepends=True)
         cells[at]["outputs"], cells[at]["execution_count"] = [], None
-        assert isinstance(varied, Question)
         words = f"\n\n**Your own input.** In this copy, answer this instead: {varied.ask()}"
         above = next(c for c in reversed(cells[:at]) if c["cell_type"] == "markdown")
         above["source"] = ("".join(above["source"]) + words).splitlines(keepends=True)

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import chain, count
 from pathlib import Path
@@ -29,23 +29,35 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 ASKS = re.compile(r"""\bcheck(?:_function)?\(\s*["']([^"']+)["']""")
 
 
-def prepare(target: Path, fresh: Iterable[str] = (), source: Path = NOTEBOOKS) -> Iterator[str]:
+def select(names: Iterable[str], folder: Path = NOTEBOOKS) -> list[Path]:
+    """Return the notebooks with these chapter numbers or names, all of them where none is given.
+
+    LookupError where a name fits none.
+    """
+    every = sorted(folder.glob("*.ipynb"))
+    chosen = []
+    for name in names:
+        fitting = [path for path in every if Path(name).name in (path.name, path.stem, _number(path))]
+        if not fitting:
+            there = ", ".join(map(_number, every))
+            raise LookupError(f"no chapter {name!r} in {folder.name}/ (there: {there})")
+        chosen += fitting
+    return chosen or every
+
+
+def prepare(target: Path, fresh: Collection[str] = (), source: Path = NOTEBOOKS) -> Iterator[str]:
     """Copy the notebooks that `target` has not yet, and yield what the learner should know, line by line.
 
     `fresh` names chapters ("03") or notebooks to renew; the old copy is kept beside, under a dated name.
     LookupError where there is no such chapter.
     """
+    renewed = select(fresh, source) if fresh else []
     target.mkdir(parents=True, exist_ok=True)
     record = target / ".copied.json"
     copied = _read_record(record)
-    notebooks = sorted(source.glob("*.ipynb"))
-    wanted = set(fresh)
-    for name in wanted - {key for notebook in notebooks for key in _names(notebook)}:
-        there = ", ".join(map(_number, notebooks))
-        raise LookupError(f"there is no chapter {name!r} in {source.name}/ (there: {there})")
-    for notebook in notebooks:
+    for notebook in select([], source):
         copy, version = target / notebook.name, _version(notebook)
-        if copy.exists() and wanted & _names(notebook):
+        if copy.exists() and notebook in renewed:
             old = _dated(copy)
             copy.rename(old)
             yield f"{copy.name}: renewed; your old copy is {old.name}"
@@ -75,10 +87,6 @@ def _number(notebook: Path) -> str:
     return notebook.stem.partition("_")[0]
 
 
-def _names(notebook: Path) -> set[str]:
-    return {_number(notebook), notebook.stem, notebook.name}
-
-
 def _dated(copy: Path) -> Path:
     dated = f"{copy.stem}.{datetime.date.today().isoformat()}"
     names = chain([dated], (f"{dated}.{n}" for n in count(2)))
@@ -90,13 +98,9 @@ def keep(task_id: str, message: Message, sure: bool | None = None) -> dict[str, 
     folder = os.environ.get(VARIABLE)
     if not folder or message.state not in {"right", "wrong"}:
         return None
-    entry = {
-        "id": task_id,
-        "state": message.state,
-        "answer": message.answer,
-        "misconceptions": list(message.reasons),
-        "sure": sure if isinstance(sure, bool) else None,
-    }
+    answer = {"answer": message.answer, "misconceptions": list(message.reasons)}
+    is_sure = sure if isinstance(sure, bool) else None
+    entry = {"id": task_id, "state": message.state, **answer, "sure": is_sure}
     line = json.dumps(entry, ensure_ascii=False).encode()
     journal = Path(folder) / "journal.jsonl"
     with contextlib.suppress(OSError):  # a full disk or a folder that is gone disturbs no lesson
