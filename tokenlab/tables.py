@@ -86,17 +86,14 @@ class Table:
 
     def _repr_html_(self) -> str:
         head = "".join(self._cell("th", "col", column, column) for column in self.header)
-        body = "".join(
-            "<tr>"
-            + "".join(
-                self._cell("td" if place else "th", "" if place else "row", column, text)
-                for place, (column, text) in enumerate(zip(self.header, row, strict=True))
-            )
-            + "</tr>"
-            for row in self.rows
-        )
+        body = "".join(map(self._row, self.rows))
         caption = f'<caption style="text-align:left">{html.escape(self.caption)}</caption>'
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _row(self, row: tuple[str, ...]) -> str:
+        cells = enumerate(zip(self.header, row, strict=True))
+        shown = (self._cell("td" if n else "th", "" if n else "row", *cell) for n, cell in cells)
+        return f"<tr>{''.join(shown)}</tr>"
 
     def _cell(self, tag: str, scope: str, column: str, text: str) -> str:
         style = f"text-align:{'right' if column in self.numeric else 'left'}"

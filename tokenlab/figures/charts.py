@@ -39,7 +39,7 @@ def bars_by_group(
     if len(set(flat.values())) > 1:
         ordered = sorted(flat, key=flat.__getitem__)
         extremes = f"The highest is {ordered[-1]}, the lowest {ordered[0]}."
-    return _chart(list(flat), [(what, list(flat.values()), False)], extremes, unit)
+    return _chart(list(flat), (what, list(flat.values()), False), conclusion=extremes, unit=unit)
 
 
 def vocabulary_growth(
@@ -62,11 +62,9 @@ Saved by each merge since the row above: 25 (8 merges, 266 IDs) and 2 (64 merges
     steps = pairwise(zip(merge_counts, token_counts, strict=True))
     saved = [(tokens - fewer) / (more - merges) for (merges, tokens), (more, fewer) in steps]
     rows = [f"{amount(merges, 'merge')}, {base_size + merges:,} IDs" for merges in merge_counts]
-    panels: list[Panel] = [
-        ("Tokens of the text", list(token_counts), False),
-        ("Saved by each merge since the row above", [None, *saved][: len(rows)], False),
-    ]
-    return _chart(rows, panels)
+    bought = [None, *saved][: len(rows)]
+    title = "Saved by each merge since the row above"
+    return _chart(rows, ("Tokens of the text", token_counts, False), (title, bought, False))
 
 
 def training_rounds(
@@ -87,14 +85,11 @@ def training_rounds(
 -500.0 (round 1) and -510.5 (round 2).
     """
     rows = list(names or [f"round {place + 1}" for place in range(len(sizes))])
-    panels: list[Panel] = [
-        ("Pieces in the vocabulary", list(sizes), False),
-        ("Log-likelihood (further right is better)", list(log_likelihoods), True),
-    ]
-    return _chart(rows, panels)
+    title = "Log-likelihood (further right is better)"
+    return _chart(rows, ("Pieces in the vocabulary", sizes, False), (title, log_likelihoods, True))
 
 
-def _chart(rows: list[str], panels: list[Panel], conclusion: str = "", unit: str = "") -> Figure:
+def _chart(rows: list[str], *panels: Panel, conclusion: str = "", unit: str = "") -> Figure:
     names = rows[:MOST_ROWS]
     left = MARGIN + min(240, 8 * max(map(text_columns, names), default=0)) + 12
     width = (WIDTH - MARGIN - left) / len(panels)
@@ -135,6 +130,6 @@ def _lengths(values: Sequence[float | None], dots: bool) -> list[float]:
 
 
 def _number(value: float) -> str:
-    return (
-        f"{value:,}" if isinstance(value, int) else f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
-    )
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tokenlab.checks import encode_text
 from tokenlab.figures.drawing import MARGIN, WIDTH, Box, Figure, Label, Line, Shape, lanes, render
@@ -30,8 +30,7 @@ def pipeline_stages(stages: Sequence[tuple[str, Sequence[str]]]) -> Figure:
     told = [f"{amount(len(stages), 'stage')}."]
     for name, pieces in stages:
         told.append(f"{name[:1].upper()}{name[1:]}: {listed([*map(quotes, pieces)]) or 'nothing'}.")
-    rows = [(name, [visible(piece) for piece in pieces]) for name, pieces in stages]
-    return render(list(_rows(rows)), " ".join(told))
+    return render(list(_rows((name, map(visible, pieces)) for name, pieces in stages)), " ".join(told))
 
 
 def road_map(text: str, ids: Sequence[int], token_bytes: Callable[[int], bytes]) -> Figure:
@@ -52,12 +51,12 @@ Decoding puts the bytes 65 20 together again: the same text.
     spelt = [token_bytes(token_id) for token_id in ids]
     data, decoded = encode_text(text), b"".join(spelt)
     same = data == decoded
-    rows = [
-        ("text, in characters", [glyph(character) for character in text]),
-        ("to bytes, by UTF-8 (hex)", [f"{byte:02x}" for byte in data]),
-        ("to token IDs, by the tokenizer", [str(token_id) for token_id in ids]),
-        ("back to bytes, each ID to its own", [own.hex(" ") for own in spelt]),
-        ("back to text, by UTF-8", [glyph(character) for character in text] if same else ["other bytes"]),
+    rows: list[tuple[str, Iterable[str]]] = [
+        ("text, in characters", map(glyph, text)),
+        ("to bytes, by UTF-8 (hex)", (f"{byte:02x}" for byte in data)),
+        ("to token IDs, by the tokenizer", map(str, ids)),
+        ("back to bytes, each ID to its own", (own.hex(" ") for own in spelt)),
+        ("back to text, by UTF-8", map(glyph, text) if same else ["other bytes"]),
     ]
     end = "the same text" if same else "other bytes than those of the text"
     mark = Label(MARGIN, MARGIN + 5 * STEP, f"{'✓' if same else '✗'} {end}", bold=True)
@@ -104,22 +103,14 @@ def offsets_map(
         shapes.append(Box(left + cell * place, top, cell, 44, glyph(character), str(place), BLUE))
     for place in kept:
         (start, end), x = spans[place], left + cell * place
-        changed = normalized[place] != original[start:end]
-        shapes.append(
-            Box(x, top + 94, cell, 36, glyph(normalized[place]), fill=GREY, border=3 if changed else 1)
-        )
+        border = 3 if normalized[place] != original[start:end] else 1
+        shapes.append(Box(x, top + 94, cell, 36, glyph(normalized[place]), fill=GREY, border=border))
         shapes.append(Line(x + cell / 2, top + 93, left + cell * (start + end) / 2, top + 46, arrow=True))
     shapes.append(Label(left, top + 144, "thick frame: changed or put in", 12, color=MUTED))
     shapes.append(Label(MARGIN, top + 172, "tokens: number, text, [start:end] in the original", bold=True))
     spelt = [f"[{start}:{end}]" if start < end else "none" for start, end in offsets]
-    shapes += _boxes(
-        [
-            (f"{place + 1} {visible(token)}", span)
-            for place, (token, span) in enumerate(zip(tokens, spelt, strict=True))
-        ],
-        top + 188,
-        46,
-    )
+    numbered = (f"{place} {visible(token)}" for place, token in enumerate(tokens, 1))
+    shapes += _boxes(list(zip(numbered, spelt, strict=True)), top + 188, 46)
     if len(original) > CHARACTERS:
         more = amount(len(original) - CHARACTERS, "more character")
         shapes.append(Label(left, top + 250, f"… {more} of the original not drawn"))
@@ -135,7 +126,7 @@ def offsets_map(
     return render(shapes, sentence)
 
 
-def _rows(rows: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Shape]:
+def _rows(rows: Iterable[tuple[str, Iterable[str]]]) -> Iterator[Shape]:
     """Yield rows of boxes under their names; a row that is too long ends in a count of what is left."""
     for place, (name, pieces) in enumerate(rows):
         y = MARGIN + STEP * place

@@ -61,11 +61,8 @@ The result is 258 (20 d0) and 178 (b0).
                 Line(middle, y + 46, middle, y + RUNG - 2, arrow=True, width=2),
                 byte_box(column, width, y + RUNG, 44, fill="none", border=2.5),
             ]
-    cut = [
-        amount(more, thing)
-        for more, thing in ((len(trace.applications) - RUNGS, "more rule"), (len(data) - SHOWN, "more byte"))
-        if more > 0
-    ]
+    beyond = (len(trace.applications) - RUNGS, "more rule"), (len(data) - SHOWN, "more byte")
+    cut = [amount(more, thing) for more, thing in beyond if more > 0]
     if cut:
         told.append(f"Not drawn: {' and '.join(cut)}.")
         shapes.append(Label(LEFT, max(shape.bottom for shape in shapes) + 16, f"… {told[-1]}"))

@@ -62,9 +62,8 @@ The other edges: 'a' (2) at 0 and 'b' (2) at 1.
         if node_costs is not None:
             shapes.append(Label(x, bottom + 12, _cost(node_costs[node]), 13, "center", mono=True, bold=True))
     for place, character in enumerate(text[:shown]):
-        shapes.append(
-            Label(LEFT + cell * (place + 0.5), MARGIN + 46, glyph(character), 18, "center", mono=True)
-        )
+        x = LEFT + cell * (place + 0.5)
+        shapes.append(Label(x, MARGIN + 46, glyph(character), 18, "center", mono=True))
     for start, piece in path:
         if start + len(piece) <= CHARACTERS:
             shapes.append(_edge(cell, start, piece, costs[start, piece], MARGIN + 66, best=True))
@@ -82,11 +81,9 @@ The other edges: 'a' (2) at 0 and 'b' (2) at 1.
     total = _cost(sum(costs[step] for step in path))
     steps = listed([f"{quotes(piece)} ({_cost(costs[start, piece])})" for start, piece in path])
     rest = listed([f"{quotes(piece)} ({_cost(cost)}) at {start}" for start, _, piece, cost in others])
-    sentence = (
-        f"The lattice of {quoted(text)} has {amount(len(edges), 'edge')} and "
-        f"{amount(_paths(len(text), edges), 'path')}. The best path is {steps or 'empty'}, cost {total}."
-    ) + f" The other edges: {rest}." * bool(rest)
-    return render(shapes, sentence)
+    size = f"{amount(len(edges), 'edge')} and {amount(_paths(len(text), edges), 'path')}"
+    sentence = f"The lattice of {quoted(text)} has {size}. The best path is {steps or 'empty'}, cost {total}."
+    return render(shapes, sentence + f" The other edges: {rest}." * bool(rest))
 
 
 def _edge(cell: float, start: int, piece: str, cost: float, y: float, *, best: bool) -> Box:

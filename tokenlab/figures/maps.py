@@ -40,19 +40,22 @@ def byte_map(data: bytes, fields: Iterable[Field], *, depth: int = 1) -> Figure:
         parts = list(group)
         sections.append((name, parts[0].offset, parts[-1].offset + parts[-1].length))
     shapes: list[Shape] = []
+    listing: list[str] = []
     shown = sections[:SECTIONS]
     total = sum(end - start for _, start, end in shown)
     x: float = MARGIN
     y: float = MARGIN + 60
     for place, (name, start, end) in enumerate(shown):
         letter, (fill, hatch) = ascii_uppercase[place], PATTERNS[place % len(PATTERNS)]
+        size = f"{amount(end - start, 'byte')} from {start:,}"
+        listing.append(f"{letter}, {name}, {size}")
         width = 14 + (WIDTH - 2 * MARGIN - 14 * len(shown)) * (end - start) / max(total, 1)
         shapes += [
             Box(x, MARGIN, width, 26, fill=fill, hatch=hatch),
             Label(x + width / 2, MARGIN + 38, letter, 13, "center", mono=True, bold=True),
             Box(MARGIN, y, 16, 34, fill=fill, hatch=hatch),
             Label(MARGIN + 24, y + 9, *fit(f"{letter}  {name}", 14, 236), bold=True),
-            Label(MARGIN + 46, y + 27, f"{amount(end - start, 'byte')} from {start:,}", 12, color=MUTED),
+            Label(MARGIN + 46, y + 27, size, 12, color=MUTED),
         ]
         x, first = x + width, y
         for line in range(start, min(end, start + LINE * LINES), LINE):
@@ -62,19 +65,15 @@ def byte_map(data: bytes, fields: Iterable[Field], *, depth: int = 1) -> Figure:
             shapes.append(Label(HEX + 390, y + 9, seen, mono=True, color=MUTED))
             y += 20
         if end - start > LINE * LINES:
-            more = amount(end - start - LINE * LINES, "more byte")
-            shapes.append(Label(HEX, y + 9, f"… {more}", 12, color=MUTED))
+            words = f"… {amount(end - start - LINE * LINES, 'more byte')}"
+            shapes.append(Label(HEX, y + 9, words, 12, color=MUTED))
             y += 20
         y = max(y + 8, first + 48)
-    left = len(sections) - len(shown)
-    if left or not sections:
-        words = f"… {amount(left, 'more section')} not drawn" if left else "no sections"
+    if more := len(sections) - len(shown):
+        listing.append(amount(more, "more section"))
+    if more or not sections:
+        words = f"… {listing[-1]} not drawn" if more else "no sections"
         shapes.append(Label(MARGIN, y + 9, words))
-    listing = [
-        f"{letter}, {name}, {amount(end - start, 'byte')} from {start:,}"
-        for letter, (name, start, end) in zip(ascii_uppercase, shown, strict=False)
-    ]
-    listing += [f"{amount(left, 'more section')}"] * bool(left)
     covered = reached = 0
     for _, start, end in sorted(sections, key=lambda section: section[1]):
         covered += max(end - max(start, reached), 0)

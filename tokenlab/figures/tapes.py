@@ -62,9 +62,8 @@ the same 3 bytes. 1 token border lies inside a character: а.
             hatch = "" if other[place : place + 1] == row[place : place + 1] else "//"
             shapes.append(byte_box(column, 1, y, 30, f"{byte:02x}", hatch=hatch))
         if cells:
-            shapes.append(
-                byte_box(cells[0][1], cells[-1][1] - cells[0][1] + 1, y, 30, fill="none", border=3.5)
-            )
+            first, last = cells[0][1], cells[-1][1]
+            shapes.append(byte_box(first, last - first + 1, y, 30, fill="none", border=3.5))
         if len(row) > len(columns):
             shapes.append(Label(LEFT + CELL * (columns[-1] + 1) + 6, y + 15, "…", 16))
     for (column, width), name, own in zip(tokens, names, spelt, strict=False):
@@ -102,11 +101,10 @@ def _tape_sentence(
         what = f" (no UTF-8 text: byte {error.start} does not fit)"
     spelt = listed([f"{name} ({hexed(own)})" if own else name for name, own in tokens])
     become = "becomes" if len(data) == 1 else "become"
+    same, other = f"the same {amount(len(data), 'byte')}", f"{counted(decoded)}: {_match(data, decoded)[2:]}"
     parts = [
         f"The {counted(data)}{what} {become} {amount(len(tokens), 'token')}{': ' * bool(tokens)}{spelt}.",
-        f"Decoding gives the same {amount(len(data), 'byte')}."
-        if data == decoded
-        else f"Decoding gives {counted(decoded)}: {_match(data, decoded)[2:]}.",
+        f"Decoding gives {same if data == decoded else other}.",
     ]
     if torn:
         lie, inside = ("lies", "a character") if len(torn) == 1 else ("lie", "characters")

@@ -57,12 +57,10 @@ def quoted(text: str, limit: int = 24) -> str:
     ("'e а' (а is U+0430)", "'é' (é is U+00E9)", "'перо с рукой' (Cyrillic letters)")
     """
     alike = [character for character in dict.fromkeys(text[:limit]) if _has_a_double(character)]
-    scripts = dict.fromkeys(unicodedata.name(character).split()[0].capitalize() for character in alike)
-    named = (
-        ", ".join(f"{glyph(character)} is U+{ord(character):04X}" for character in alike)
-        if len(alike) < 5
-        else f"{listed(list(scripts))} letters"
-    )
+    named = ", ".join(f"{glyph(character)} is U+{ord(character):04X}" for character in alike)
+    if len(alike) > 4:
+        scripts = dict.fromkeys(unicodedata.name(character).split()[0].capitalize() for character in alike)
+        named = f"{listed(list(scripts))} letters"
     return quotes(text, limit) + f" ({named})" * bool(named)
 
 
