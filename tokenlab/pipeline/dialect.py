@@ -38,6 +38,14 @@ _ESCAPES = {
     "z": r"\Z",
     "e": r"\x1b",
 }
+_NAMED = {"word": "w", "xdigit": "h"}  # properties that say the same as an escape
+_BRACKETS = {  # where the two mean other characters by a POSIX bracket
+    "alnum": r"\p{Alphabetic}\p{Nd}",
+    "digit": r"\p{Nd}",
+    "punct": r"\p{P}\p{S}",
+    "word": _WORD[1:-1].replace(_NUMBERS, ""),
+}
+_LINE_START = r"(?:^(?!(?<=\n)\Z))"  # not behind the last line's end
 _SAME = frozenset("pPsSdDRXAGKnrtfvaux")
 _TOKEN = re.compile(
     r"""\\[pP]\{\^?[\w\ -]+\}    # a property
@@ -65,8 +73,12 @@ def translate(pattern: str) -> str:
         depth += _opens_class(token, depth)
         if token[0] == "\\":
             out.append(_escape(token, pattern, in_class=depth > 0))
+        elif depth and token[:2] == "[:" and (members := _BRACKETS.get(token[2:-2].lstrip("^"))):
+            out.append(f"[{'^' * (token[2] == '^')}{members}]")
         elif depth:
             out.append("\\" + token if token in "|~" else token)
+        elif token == "^":
+            out.append(_LINE_START)
         elif token.startswith("(?"):
             if token == "(?" or re.match(r"\(\?[imx-]*s", token):
                 raise PatternError(pattern=pattern, reason="a kind of group that is not supported")
@@ -170,7 +182,11 @@ def _opens_class(token: str, depth: int) -> int:
 
 def _escape(token: str, pattern: str, *, in_class: bool) -> str:
     kind = token[1:2]
-    if kind in ("p", "P") and len(token) == 2:
+    if named := re.fullmatch(r"\\[pP]\{(\^?)(word|xdigit)\}", token, re.IGNORECASE):
+        kind = _NAMED[named[2].lower()]
+        if (token[1] == "P") != bool(named[1]):
+            kind = kind.upper()
+    elif kind in ("p", "P") and len(token) == 2:
         raise PatternError(pattern=pattern, reason=f"{token} without a property in braces")
     if token.startswith(r"\x{"):
         return re.escape(chr(int(token[3:-1], 16)))
