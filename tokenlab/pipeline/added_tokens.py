@@ -38,6 +38,11 @@ class AddedToken:
     special: bool = False
 
 
+def control_tokens(ids: Mapping[str, int]) -> tuple[AddedToken, ...]:
+    """Return the special tokens of some texts and IDs, which are looked for in the raw text."""
+    return tuple(AddedToken(token_id, text, normalized=False, special=True) for text, token_id in ids.items())
+
+
 Match = tuple[int, int, AddedToken]
 
 

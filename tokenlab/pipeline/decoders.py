@@ -57,10 +57,8 @@ class ByteLevel(Decoder):
 
     def decode_chain(self, tokens: list[str]) -> list[str]:
         """Return one text."""
-        pieces = (from_byte_alphabet(token) for token in tokens)
-        data = b"".join(
-            token.encode() if piece is None else piece for token, piece in zip(tokens, pieces, strict=True)
-        )
+        found = [(from_byte_alphabet(token), token) for token in tokens]
+        data = b"".join(token.encode() if piece is None else piece for piece, token in found)
         return [data.decode(errors="replace")]
 
     def as_written(self, content: str) -> str:
@@ -242,9 +240,8 @@ class Sequence(Decoder):
         return content
 
 
-def decode_tokens(decoder: Decoder | None, tokens: Sequence_[str]) -> str:
-    """Return the text of tokens; without a decoder, the tokens with spaces between them."""
-    return " ".join(tokens) if decoder is None else decoder.decode(tokens)
+Unknown = Literal["error", "skip"]
+"""What to do with an ID that no token has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,12 +262,7 @@ class IdDecoder:
     decoder: Decoder | None
 
     def tokens(
-        self,
-        ids: Iterable[int],
-        *,
-        skip_special_tokens: bool = True,
-        unknown_ids: Literal["error", "skip"] = "error",
-        position: int = 0,
+        self, ids: Iterable[int], skip_special_tokens: bool, unknown_ids: Unknown = "error", position: int = 0
     ) -> list[str]:
         """Return the tokens that the decoder is to read.
 
@@ -292,21 +284,19 @@ class IdDecoder:
             elif (token := self.vocabulary.get(token_id)) is not None:
                 result.append(token)
             elif unknown_ids != "skip":
-                raise UnknownTokenIdError(
-                    f"position {place}: no token has ID {token_id}", position=place, token_id=token_id
-                )
+                detail = f"position {place}: no token has ID {token_id}"
+                raise UnknownTokenIdError(detail, position=place, token_id=token_id)
         return result
 
     def decode(
-        self,
-        ids: Iterable[int],
-        *,
-        skip_special_tokens: bool = True,
-        unknown_ids: Literal["error", "skip"] = "error",
+        self, ids: Iterable[int], *, skip_special_tokens: bool = True, unknown_ids: Unknown = "error"
     ) -> str:
         """Return the text of IDs; see `tokens` for the arguments and errors."""
-        tokens = self.tokens(ids, skip_special_tokens=skip_special_tokens, unknown_ids=unknown_ids)
-        return decode_tokens(self.decoder, tokens)
+        return self.text(self.tokens(ids, skip_special_tokens, unknown_ids))
+
+    def text(self, tokens: Sequence_[str]) -> str:
+        """Return the text of tokens; without a decoder, the tokens with spaces between them."""
+        return " ".join(tokens) if self.decoder is None else self.decoder.decode(tokens)
 
 
 _LONGEST_WINDOW = 64
@@ -342,8 +332,7 @@ class DecodeStream:
         Raises:
             UnknownTokenIdError: for an ID that no token has; the stream goes on as if it had not come.
         """
-        skip = self.skip_special_tokens
-        tokens = self.source.tokens([token_id], skip_special_tokens=skip, position=self.position)
+        tokens = self.source.tokens([token_id], self.skip_special_tokens, position=self.position)
         self.position += 1
         if not tokens:
             return None
@@ -367,14 +356,13 @@ class DecodeStream:
         return rest
 
     def _text(self) -> str:
-        decoder = self.source.decoder
-        text = decode_tokens(decoder, self._context + self._fresh)
+        text = self.source.text(self._context + self._fresh)
         if not text.startswith(self._given):
             # The bytes of a character given before have become part of a bad run: go on without them.
             self._context, self._given = [], ""
-            text = decode_tokens(decoder, self._fresh)
+            text = self.source.text(self._fresh)
         return text
 
     def _look_back(self, tokens: list[str], unfinished: int) -> None:
-        text = decode_tokens(self.source.decoder, tokens)
+        text = self.source.text(tokens)
         self._context, self._fresh, self._given = tokens, [], text[: len(text) - unfinished]

@@ -10,10 +10,9 @@ from functools import singledispatch
 
 from tokenlab.bpe.layout import BOS_TOKEN_ID, EOS_TOKEN_ID
 from tokenlab.bpe.tokenizer import BpeTokenizer
-from tokenlab.checks import unexpected
-from tokenlab.errors import ComponentError
+from tokenlab.checks import contradiction, unexpected
 from tokenlab.pipeline import decoders, models, post_processors, pre_tokenizers
-from tokenlab.pipeline.added_tokens import AddedToken
+from tokenlab.pipeline.added_tokens import control_tokens
 from tokenlab.pipeline.byte_alphabet import to_byte_alphabet
 from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.tokenizer import Tokenizer
@@ -53,33 +52,25 @@ def _(tokenizer: BpeTokenizer) -> Tokenizer:
         for token_id in range(layout.vocabulary_size)
         if token_id not in (BOS_TOKEN_ID, EOS_TOKEN_ID)
     }
-    vocabulary = {BOS: BOS_TOKEN_ID, EOS: EOS_TOKEN_ID}
+    controls = {BOS: BOS_TOKEN_ID, EOS: EOS_TOKEN_ID}
+    vocabulary = dict(controls)
     for token_id, name in names.items():
         first = vocabulary.setdefault(name, token_id)
         if first != token_id:
-            raise ComponentError(
-                component="BpeTokenizer",
-                field="merge_rules",
-                expected="rules that make different bytes, as tokenizer.json knows tokens by their text",
-                found=f"{tokenizer.token_bytes(token_id)!r} with the IDs {first} and {token_id}",
-            )
-    merges = tuple(
-        (names[left], names[right]) for left, right in (rule.content_pair for rule in tokenizer.merge_rules)
-    )
+            expected = "rules that make different bytes, as tokenizer.json knows tokens by their text"
+            found = f"{tokenizer.token_bytes(token_id)!r} with the IDs {first} and {token_id}"
+            raise contradiction(tokenizer, "merge_rules", expected, found)
+    pairs = (rule.content_pair for rule in tokenizer.merge_rules)
+    merges = tuple((names[left], names[right]) for left, right in pairs)
     byte_level = False, False, False
     return Tokenizer(
         models.BPE(vocab=vocabulary, merges=merges),
         pre_tokenizer=pre_tokenizers.ByteLevel(*byte_level),
         post_processor=post_processors.TemplateProcessing(
-            f"{BOS} $A {EOS}",
-            f"{BOS} $A {EOS} {BOS}:1 $B:1 {EOS}:1",
-            {BOS: BOS_TOKEN_ID, EOS: EOS_TOKEN_ID},
+            f"{BOS} $A {EOS}", f"{BOS} $A {EOS} {BOS}:1 $B:1 {EOS}:1", controls
         ),
         decoder=decoders.ByteLevel(*byte_level),
-        added_tokens=tuple(
-            AddedToken(token_id, content, normalized=False, special=True)
-            for content, token_id in ((BOS, BOS_TOKEN_ID), (EOS, EOS_TOKEN_ID))
-        ),
+        added_tokens=control_tokens(controls),
     )
 
 
@@ -92,12 +83,9 @@ def _(tokenizer: Unigram) -> Tokenizer:
     price = tokenizer.unknown_log_probability
     score = lowest if price is None else price + UNKNOWN_PENALTY
     if score > lowest or not tokenizer.fuse_unknown or score == float("-inf"):
-        raise ComponentError(
-            component="Unigram",
-            field="unknown_log_probability",
-            expected=f"at most {lowest - UNKNOWN_PENALTY}, and unknown characters fused",
-            found=f"{price}, " + ("fused" if tokenizer.fuse_unknown else "not fused"),
-        )
+        expected = f"at most {lowest - UNKNOWN_PENALTY}, and unknown characters fused"
+        found = f"{price}, " + ("fused" if tokenizer.fuse_unknown else "not fused")
+        raise contradiction(tokenizer, "unknown_log_probability", expected, found)
     fuse: decoders.Decoder = decoders.Fuse()
     if tokenizer.byte_fallback:
         fuse = decoders.Sequence((decoders.ByteFallback(), fuse))

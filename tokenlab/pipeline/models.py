@@ -76,7 +76,8 @@ class Model:
     @property
     def unknown_id(self) -> int | None:
         """The ID of the token for what is unknown, None where there is none."""
-        return self.vocabulary.get(getattr(self, "unk_token", None) or "")
+        name: Any = getattr(self, "unk_token", None)
+        return self.vocabulary.get(name)
 
     def without(self, tokens: Container[str]) -> Model:
         """Return the same model, except that it makes none of some tokens out of text."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
-from tokenlab.errors import ComponentError
+from tokenlab.checks import contradiction
 from tokenlab.pipeline.encoding import Encoding, Truncation, merge, truncate_pair
 from tokenlab.pipeline.text import WHITE_SPACE
 
@@ -60,14 +60,11 @@ def post_process(
     Raises:
         TruncationError: see `truncate_pair`.
     """
+    processor = Sequence() if post_processor is None else post_processor
     if truncation is not None:
-        reserved = 0
-        if post_processor is not None and add_special_tokens:
-            reserved = post_processor.added_tokens(pair is not None)
+        reserved = processor.added_tokens(pair is not None) if add_special_tokens else 0
         encoding, pair = truncate_pair(encoding, pair, truncation, reserved=reserved)
-    if post_processor is None:
-        return merge([encoding] if pair is None else [encoding, pair])
-    return post_processor.process(encoding, pair, add_special_tokens)
+    return processor.process(encoding, pair, add_special_tokens)
 
 
 def _with_type(encoding: Encoding, type_id: int) -> Encoding:
@@ -75,7 +72,7 @@ def _with_type(encoding: Encoding, type_id: int) -> Encoding:
     return replace(encoding, type_ids=(type_id,) * len(encoding))
 
 
-_LEADING_SPACES = re.compile(f"[Ġ{WHITE_SPACE}]*")
+_SPACES = "Ġ" + WHITE_SPACE
 
 
 def trim_offsets(encoding: Encoding, add_prefix_space: bool) -> Encoding:
@@ -91,8 +88,8 @@ def trim_offsets(encoding: Encoding, add_prefix_space: bool) -> Encoding:
     """
     offsets = []
     for index, (token, (start, end)) in enumerate(zip(encoding.tokens, encoding.offsets, strict=True)):
-        leading = _spaces(token)
-        trailing = _spaces(token[::-1])
+        leading = len(token) - len(token.lstrip(_SPACES))
+        trailing = len(token) - len(token.rstrip(_SPACES))
         if leading == 1 and add_prefix_space and (index == 0 or start == 0):
             leading = 0
         start = min(start + leading, end)
@@ -101,11 +98,6 @@ def trim_offsets(encoding: Encoding, add_prefix_space: bool) -> Encoding:
         offsets.append((start, end))
     pieces = tuple(trim_offsets(piece, add_prefix_space) for piece in encoding.overflowing)
     return replace(encoding, offsets=tuple(offsets), overflowing=pieces)
-
-
-def _spaces(token: str) -> int:
-    found = _LEADING_SPACES.match(token)
-    return found.end() if found else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +139,8 @@ class BertProcessing(PostProcessor):
         if not add_special_tokens:
             return parts
         first, *others = parts
-        return [
-            merge([_special(self.cls), first, _special(self.sep)]),
-            *(merge([other, _special(self.sep, 1)]) for other in others),
-        ]
+        whole = merge([_special(self.cls), first, _special(self.sep)])
+        return [whole, *(merge([other, _special(self.sep, 1)]) for other in others)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +170,9 @@ class RobertaProcessing(PostProcessor):
         if not add_special_tokens:
             return parts
         result: list[Encoding] = []
-        for index, part in enumerate(parts):
+        for part in parts:
             pieces = tuple(_with_type(piece, 0) for piece in part.overflowing)
-            begin, end = _special(self.sep if index else self.cls), _special(self.sep)
+            begin, end = _special(self.sep if result else self.cls), _special(self.sep)
             result.append(merge([begin, replace(part, overflowing=pieces), end]))
         return result
 
@@ -222,12 +212,8 @@ class SpecialToken:
 
     def __post_init__(self) -> None:
         if len(self.ids) != len(self.tokens):
-            raise ComponentError(
-                component="SpecialToken",
-                field=self.id,
-                expected=f"as many IDs as tokens, {len(self.tokens)}",
-                found=str(len(self.ids)),
-            )
+            expected = f"as many IDs as tokens, {len(self.tokens)}"
+            raise contradiction(self, self.id, expected, str(len(self.ids)))
 
 
 _SHORT_PIECE = re.compile(r"(?P<name>[^:]*)(?::(?P<type>[0-9]+))?")
@@ -253,12 +239,8 @@ def parse_template(text: str) -> tuple[TemplatePiece, ...]:
         sequence = _SHORT_SEQUENCE.fullmatch(short["name"]) if short else None
         wrong_sequence = sequence is None or (sequence["sequence"] and sequence["type"])
         if not short or (place.startswith("$") and wrong_sequence):
-            raise ComponentError(
-                component="TemplateProcessing",
-                field="template",
-                expected="$A, $B or the name of a special token, with :type or without",
-                found=repr(place),
-            )
+            expected = "$A, $B or the name of a special token, with :type or without"
+            raise contradiction("TemplateProcessing", "template", expected, repr(place))
         if sequence:
             type_id = int(short["type"] or sequence["type"] or 0)
             pieces.append(TemplatePiece("Sequence", sequence["sequence"].upper() or "A", type_id))
@@ -299,12 +281,10 @@ class TemplateProcessing(PostProcessor):
             object.__setattr__(self, name, pieces)
             for piece in pieces:
                 if piece.kind == "SpecialToken" and piece.id not in tokens:
-                    self._refuse(name, f"special tokens out of {sorted(tokens)}", repr(piece.id))
+                    expected = f"special tokens out of {sorted(tokens)}"
+                    raise contradiction(self, name, expected, repr(piece.id))
                 if name == "single" and (piece.kind, piece.id) == ("Sequence", "B"):
-                    self._refuse(name, "sequence A only", "sequence B")
-
-    def _refuse(self, name: str, expected: str, found: str) -> None:
-        raise ComponentError(component="TemplateProcessing", field=name, expected=expected, found=found)
+                    raise contradiction(self, name, "sequence A only", "sequence B")
 
     def _filled(self, is_pair: bool) -> list[tuple[TemplatePiece, SpecialToken | None]]:
         pieces = cast("tuple[TemplatePiece, ...]", self.pair if is_pair else self.single)
@@ -318,7 +298,8 @@ class TemplateProcessing(PostProcessor):
     def process_parts(self, parts: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
         """Return the template's places, filled."""
         if len(parts) > 2:
-            self._refuse("process", "one or two texts", f"{len(parts)} parts of an earlier post-processor")
+            found = f"{len(parts)} parts of an earlier post-processor"
+            raise contradiction(self, "process", "one or two texts", found)
         result = []
         for piece, token in self._filled(len(parts) > 1):
             if token is None:

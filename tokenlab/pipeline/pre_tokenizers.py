@@ -10,8 +10,9 @@ import string
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from tokenlab.errors import ComponentError
+from tokenlab.checks import contradiction
 from tokenlab.pipeline.byte_alphabet import to_byte_alphabet
 from tokenlab.pipeline.chunks import WORDS, Chunker, before, chunker_of, is_neutral
 from tokenlab.pipeline.dialect import RUST_NOT_WORD, RUST_WORD
@@ -45,7 +46,7 @@ class PreTokenizer:
 
     def chunker(self) -> Chunker | None:
         """Return how text can be cut beforehand without a change to the pieces, None: not at all."""
-        return None
+        return WORDS if isinstance(self, CUT_AT_WHITE_SPACE) else None
 
     @property
     def looks_at_origin(self) -> bool:
@@ -55,7 +56,8 @@ class PreTokenizer:
     @property
     def only_cuts(self) -> bool:
         """Whether pieces of ASCII text are its stretches, not rewritten, all but white space."""
-        return False
+        keeps = getattr(self, "behavior", "Removed") != "Removed"
+        return keeps or isinstance(self, (Digits, *CUT_AT_WHITE_SPACE))
 
     def split(self, text: str) -> list[tuple[str, Span]]:
         """Return the pieces of the text and, in code points of `text`, the span of each."""
@@ -109,12 +111,7 @@ def _pieces(aligned: AlignedText, spans: Iterable[Span]) -> list[AlignedText]:
 
 def _check(component: object, field_name: str, allowed: tuple[str, ...]) -> None:
     if (value := getattr(component, field_name)) not in allowed:
-        raise ComponentError(
-            component=type(component).__name__,
-            field=field_name,
-            expected=" or ".join(allowed),
-            found=repr(value),
-        )
+        raise contradiction(component, field_name, " or ".join(allowed), repr(value))
 
 
 # --- By pattern
@@ -153,10 +150,6 @@ class Split(PreTokenizer):
         return chunker_of(self.pattern.text) if self._isolates else None
 
     @property
-    def only_cuts(self) -> bool:
-        return self.behavior != "Removed"
-
-    @property
     def _isolates(self) -> bool:
         return self.pattern.regex and self.behavior == "Isolated" and not self.invert
 
@@ -181,27 +174,30 @@ class ByteLevel(PreTokenizer):
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         if self.add_prefix_space and not aligned.text.startswith(" "):
             aligned = prepend(aligned, " ")
-        pieces = [aligned] if aligned.text else []
-        if self.use_regex:
-            pieces = _pieces(
-                aligned, cut(len(aligned.text), find_regex(GPT2_PATTERN, aligned.text), "Isolated")
-            )
+        pieces = self._cutter.pre_tokenize(aligned)
         return [TO_BYTE_ALPHABET.normalize(piece) for piece in pieces]
 
     def pieces(self, text: str) -> list[str]:
         if self.add_prefix_space and text and not text.startswith(" "):
             text = " " + text
-        found = (find_texts(GPT2_PATTERN, text) if self.use_regex else None) or ([text] if text else [])
-        return [piece.translate(TO_BYTE_ALPHABET) for piece in found]
+        return list(map(TO_BYTE_ALPHABET, self._cutter.pieces(text)))
 
     def parted(self) -> tuple[PreTokenizer, CharacterTable | None]:
         if self.add_prefix_space:
             return self, None
-        gpt2 = Split(Pattern(GPT2_PATTERN, regex=True), "Isolated")
-        return gpt2 if self.use_regex else Sequence(), TO_BYTE_ALPHABET
+        return self._cutter, TO_BYTE_ALPHABET
+
+    @property
+    def _cutter(self) -> PreTokenizer:
+        return _gpt2() if self.use_regex else Sequence()
 
     def chunker(self) -> Chunker | None:
         return WORDS if self.use_regex and not self.add_prefix_space else None
+
+
+@lru_cache
+def _gpt2() -> Split:
+    return Split(Pattern(GPT2_PATTERN, regex=True), "Isolated")
 
 
 TO_BYTE_ALPHABET = CharacterTable(lambda character: to_byte_alphabet(character.encode()))
@@ -228,12 +224,7 @@ class Metaspace(PreTokenizer):
     def __post_init__(self) -> None:
         _check(self, "prepend_scheme", PREPEND_SCHEMES)
         if len(self.replacement) != 1:
-            raise ComponentError(
-                component="Metaspace",
-                field="replacement",
-                expected="one character",
-                found=repr(self.replacement),
-            )
+            raise contradiction(self, "replacement", "one character", repr(self.replacement))
 
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         mark = self.replacement
@@ -285,13 +276,6 @@ class Whitespace(PreTokenizer):
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         return _pieces(aligned, find_regex(_WORDS, aligned.text))
 
-    @property
-    def only_cuts(self) -> bool:
-        return True
-
-    def chunker(self) -> Chunker:
-        return WORDS
-
 
 @dataclass(frozen=True, slots=True)
 class WhitespaceSplit(PreTokenizer):
@@ -302,13 +286,6 @@ class WhitespaceSplit(PreTokenizer):
 
     def pieces(self, text: str) -> list[str]:
         return _VISIBLE.findall(text)
-
-    @property
-    def only_cuts(self) -> bool:
-        return True
-
-    def chunker(self) -> Chunker:
-        return WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,10 +300,6 @@ class Punctuation(PreTokenizer):
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         return _cut_at(aligned, "P", self.behavior)
 
-    @property
-    def only_cuts(self) -> bool:
-        return self.behavior != "Removed"
-
 
 @dataclass(frozen=True, slots=True)
 class Digits(PreTokenizer):
@@ -340,10 +313,6 @@ class Digits(PreTokenizer):
 
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         return _cut_at(aligned, "N", "Isolated" if self.individual_digits else "Contiguous")
-
-    @property
-    def only_cuts(self) -> bool:
-        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,12 +330,8 @@ class BertPreTokenizer(PreTokenizer):
     def pieces(self, text: str) -> list[str]:
         return _ASCII_BERT.findall(text) if text.isascii() else PreTokenizer.pieces(self, text)
 
-    @property
-    def only_cuts(self) -> bool:
-        return True
 
-    def chunker(self) -> Chunker:
-        return WORDS
+CUT_AT_WHITE_SPACE = Whitespace, WhitespaceSplit, BertPreTokenizer
 
 
 @dataclass(frozen=True, slots=True)

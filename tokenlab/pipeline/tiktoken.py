@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 
 from tokenlab.pipeline import decoders, models, pre_tokenizers
-from tokenlab.pipeline.added_tokens import AddedToken
+from tokenlab.pipeline.added_tokens import control_tokens
 from tokenlab.pipeline.byte_alphabet import to_byte_alphabet
 from tokenlab.pipeline.dialect import from_rust
 from tokenlab.pipeline.patterns import Pattern
@@ -27,21 +27,12 @@ def from_tiktoken(ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapp
         for cut in lengths[: bisect_left(lengths, len(token))]
         if (left := token[:cut]) in names and (right := token[cut:]) in names
     ]
+    vocab = {names[token]: rank for token, rank in ranks.items()}
+    split = pre_tokenizers.Split(Pattern(from_rust(pattern), regex=True), "Isolated")
+    write_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     return Tokenizer(
-        models.BPE(
-            ignore_merges=True,
-            vocab={names[token]: rank for token, rank in ranks.items()},
-            merges=merges,
-        ),
-        pre_tokenizer=pre_tokenizers.Sequence(
-            (
-                pre_tokenizers.Split(Pattern(from_rust(pattern), regex=True), "Isolated"),
-                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-            )
-        ),
+        models.BPE(ignore_merges=True, vocab=vocab, merges=merges),
+        pre_tokenizer=pre_tokenizers.Sequence((split, write_bytes)),
         decoder=decoders.ByteLevel(),
-        added_tokens=tuple(
-            AddedToken(token_id, content, normalized=False, special=True)
-            for content, token_id in special_tokens.items()
-        ),
+        added_tokens=control_tokens(special_tokens),
     )
