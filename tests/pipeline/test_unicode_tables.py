@@ -35,7 +35,8 @@ BETWEEN = "q|zq"  # what no character becomes
 PATTERNS = [
     r"\s", r"\S", r"\d", r"\w", r"\W", r"[\w]", r"[^\w]", r"\h", r".", r"\R",
     r"\p{L}", r"\p{N}", r"\p{P}", r"\p{S}", r"\p{M}", r"\p{Lu}", r"\p{Lm}", r"\p{Lo}", r"\p{Ll}", r"\p{Han}",
-    r"[^\s\p{L}\p{N}]", r"[[:alpha:]]", r"[[:punct:]]", r"(?i:[a-z])", r"(?i:s)", r"(?i:k)",
+    r"[^\s\p{L}\p{N}]", r"[[:alpha:]]", r"[[:punct:]]", r"[[:^alnum:]]", r"[[:digit:]]", r"[[:word:]]",
+    r"\p{Word}", r"[\P{Word}]", r"\p{^XDigit}", r"(?i:[a-z])", r"(?i:s)", r"(?i:k)",
 ]  # fmt: skip
 
 
