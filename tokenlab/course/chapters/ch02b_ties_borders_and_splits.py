@@ -105,20 +105,30 @@ ALL_SPLITS = Misconception(
 # What is said about an answer.
 
 
-def _why(merges: int) -> Callable[[Words], str]:
+def _why(
+    merges: int, ties: str = ", and among equal ones the pair that comes first in the alphabet"
+) -> Callable[[Words], str]:
     return lambda words: (
-        "Count inside each document, take the highest count, and among equal ones the pair that comes first "
-        f"in the alphabet:\n\n{ladder(words, merges)}"
+        f"Count inside each document, take the highest count{ties}:\n\n{ladder(words, merges)}"
     )
+
+
+def _used_up(words: Words, number: float) -> str:
+    letters = len(words[0][0])
+    used = f"{number} replacement{'' if number == 1 else 's'} would use up {2 * number:g}"
+    if 2 * number > letters:
+        return f"{used} letters; there are {letters}."
+    return f"{used} of the {letters} letters. Would the pass stop there?"
 
 
 def _consequence(words: Words, piece: str) -> str:
     counts = {"".join(pair): times for pair, times in count_pairs(words).items()}
     if piece not in counts:
         return f"No document holds `{piece}`. A rule for it would be spent on something that does not occur."
+    rival = "more" if counts[piece] < max(counts.values()) else "as many that comes earlier in the alphabet"
     return (
         f"Inside the documents, the pair that makes `{piece}` has the count {counts[piece]}. "
-        "Is there a pair with more, or one with as many that comes earlier in the alphabet?"
+        f"Is there a pair with {rival}?"
     )
 
 
@@ -137,10 +147,11 @@ def _cut_consequence(words: Words, pieces: Pieces) -> str:
 
 
 def _pieces_consequence(words: Words, pieces: Pieces) -> str:
-    first = learn(words).pieces(1)
-    if pieces[:1] == first:
+    if len(pieces) != 2:
+        return "Two merges make two pieces."
+    if pieces[:1] == learn(words).pieces(1):
         return "Your first merge is the one that training makes. Write the documents after it, and count again inside each."
-    return _consequence(words, pieces[0]) if pieces else "Two merges make two pieces."
+    return _consequence(words, pieces[0])
 
 
 # The questions.
@@ -159,9 +170,7 @@ REPLACEMENTS = Question(
         f"The pair is counted {learn(words).counts['a', 'a']} times, but a letter can go into one new piece only: "
         f"{' | '.join(learn(words).steps[0].words[0][0])}. That is {learn(words).steps[0].replacements}."
     ),
-    consequence=lambda words, number: (
-        f"{number} replacements would use up {2 * number:g} letters; there are {len(words[0][0])}."
-    ),
+    consequence=_used_up,
     hints=(
         "How many letters does one replacement use up? How many are there?",
         "A smaller case: in xxxx the pair (x, x) is counted three times, and replaced twice: xx | xx.",
@@ -205,7 +214,7 @@ ORDER = Question(
     right=learn,
     form=lambda trained: "".join(trained.pieces(1)),
     misconceptions=(UNORDERED,),
-    why=_why(1),
+    why=_why(1, ties=""),  # the tie rule comes later
     consequence=_consequence,
     hints=(
         "Which pairs stand in the first document? Are any two of them the same?",
