@@ -75,6 +75,7 @@ HEX = Question(
     ),
     concepts=("byte", "hex"),
     cells=("some-bytes", "hex-means"),
+    recall="In hex, e is 65, t is 74 and the space 20.",
 )
 
 

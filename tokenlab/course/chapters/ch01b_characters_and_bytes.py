@@ -222,6 +222,7 @@ FAMILY = Question(
     ),
     concepts=("joiner", "UTF-8"),
     cells=("emoji-made-of-more", "joiner-between"),
+    recall="A family of three people, with a joiner (U+200D) between one and the next.",
     show=lambda text: f'"{text}"',
 )
 
@@ -299,6 +300,7 @@ ALPHABET = Question(
     ),
     concepts=("byte alphabet",),
     cells=("alphabet-rows", "alphabet-there-and-back"),
+    recall=False,
     show=str,
 )
 
