@@ -107,6 +107,11 @@ DECODE = Question(
             lambda ids: decode([token_id + 2 for token_id in ids]),
         ),
         Misconception(
+            "no-shift-of-bytes",
+            "find the merged pieces in the table, but take the ID of a single byte for the byte itself, without taking 2 away",
+            lambda ids: b"".join(bytes([n]) if n < 256 else decode([n]) for n in ids),
+        ),
+        Misconception(
             "hex-of-id",
             "write the IDs themselves in hex, as if an ID were bytes",
             lambda ids: b"".join(token_id.to_bytes(1 + token_id // 256) for token_id in ids),
@@ -258,6 +263,11 @@ ONE_MERGE = Misconception(
     "allow one merge at a time: the single bytes, and one more list for each place",
     lambda data: 1 + _places(data),
 )
+NOTHING_ACROSS = Misconception(
+    "nothing-across",
+    "leave out the piece of a space and half a letter, and double the count for each piece that is left",
+    lambda data: 2 ** (_places(data) - data.count(b"\x20\xd0")),
+)
 
 
 def _unknown_stretch(data: bytes) -> bytes:
@@ -284,13 +294,14 @@ def _count_consequence(data: bytes, number: float) -> str:
 def staircase(data: bytes) -> str:
     """Write the count step by step."""
     known = {a + b for a, b in course_pairs()}
-    ways, lines = [1], ["    before any byte   1"]
+    width = max(len("before any byte"), len(f"up to {data.hex(' ')}"))
+    ways, lines = [1], [f"    {'before any byte':<{width}}  1"]
     for end in range(1, len(data) + 1):
         two = data[max(0, end - 2) : end]
         steps = [ways[-1]] + ([ways[-2]] if two in known else [])
         ways.append(sum(steps))
         lines.append(
-            f"    up to {data[:end].hex(' '):<{3 * len(data)}} {' + '.join(map(str, steps))} = {ways[-1]}"
+            f"    {'up to ' + data[:end].hex(' '):<{width}}  {' + '.join(map(str, steps))} = {ways[-1]}"
         )
     return "\n".join(lines)
 
@@ -330,7 +341,7 @@ COUNT_THREAD = Question(
     pool=("e e а".encode(), "e e о".encode(), "e e и".encode()),
     show=lambda data: quoted(data.decode()),
     right=count_lists,
-    misconceptions=(EVERY_CUT, ONLY_CANONICAL, ONE_A_RULE, NO_OVERLAPS, ONE_MERGE),
+    misconceptions=(EVERY_CUT, ONLY_CANONICAL, ONE_A_RULE, NO_OVERLAPS, ONE_MERGE, NOTHING_ACROSS),
     why=_count_why,
     consequence=_count_consequence,
     hints=(
@@ -356,6 +367,16 @@ def refused_byte(ids: Sequence[int]) -> bytes:
     return b""
 
 
+def _which_consequence(ids: Sequence[int], got: bytes) -> str:
+    if not got:
+        return (
+            "Then all of these bytes would be text. Can a text in UTF-8 have a byte that no character uses?"
+        )
+    if len(got) > 1 or got not in decode(ids):
+        return "One byte is asked for, and it is one of those that the IDs decode to. Which bytes are these?"
+    return "If reading stopped only there, all the bytes before it would be text. Is the byte before it the beginning or the whole of a character?"
+
+
 WHICH_BYTE = Question(
     id="03b-which-byte",
     kind="hex",
@@ -371,11 +392,7 @@ WHICH_BYTE = Question(
         f"The IDs are valid, and decode to the bytes `{decode(ids).hex(' ')}`, which come back exactly as they were. But they are no text: strict UTF-8 stops at "
         f"`{refused_byte(ids).hex()}`. A tokenizer of bytes promises bytes; whether they are text is another question."
     ),
-    consequence=lambda ids, got: (
-        "Then all of these bytes would be text. Can a text in UTF-8 have a byte that no character uses?"
-        if not got
-        else "If reading stopped only there, all the bytes before it would be text. Is the byte before it the beginning or the whole of a character?"
-    ),
+    consequence=_which_consequence,
     hints=(
         "Which bytes do these IDs stand for, and with which bytes can a character of UTF-8 begin?",
         "A smaller case: `[178]` is the byte `b0`. It is the second half of a letter and cannot begin one, so strict UTF-8 stops right there.",
@@ -503,9 +520,7 @@ def _beat_consequence(table: str, text: str) -> str:
         return "That is far longer than it has to be."
     if _wasted(text):
         return f"The encoder gives {len(encode(text))} IDs here, and {fewest_tokens(text.encode())} would do. So this text beats it; but there is a shorter one."
-    return (
-        f"The encoder gives {len(encode(text))} IDs here, and no list that decodes to these bytes is shorter."
-    )
+    return f"Number of IDs that the encoder gives here: {len(encode(text))}. No list that decodes to these bytes is shorter."
 
 
 BEAT = Question(
