@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Set up the course and start it, with nothing but Python 3.11 or newer and pip.
 
-    python3 run.py lab  [--fresh 03] [options of jupyter lab]
+    python3 run.py lab  [--fresh 03 …] [options of jupyter lab]
     python3 run.py test [options of pytest]
     python3 run.py wheels FOLDER
     python3 run.py site
@@ -19,6 +19,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -81,18 +82,33 @@ def become(*words, **environment):
 
 
 def take_fresh(options):
-    """Part `--fresh 03`, each time that it is there, from the options of JupyterLab."""
-    fresh, rest, words = [], [], iter(options)
-    for word in words:
-        name, _, chapter = word.partition("=")
-        if name != "--fresh":
+    """Part `--fresh 03 04`, each time that it is there, from the options of JupyterLab."""
+    fresh, rest, chapters = [], [], None
+    for word in options:
+        name, given, chapter = word.partition("=")
+        if name == "--fresh":
+            chapters = [chapter] if given else []
+            fresh.append(chapters)
+        elif word.startswith("-") or chapters is None:
+            chapters = None
             rest.append(word)
-            continue
-        chapter = chapter or next(words, "-")
-        if chapter.startswith("-"):
-            sys.exit("run.py: --fresh needs a chapter, such as: --fresh 03")
-        fresh += ["--fresh", chapter]
-    return fresh, rest
+        else:
+            chapters.append(word)
+    if not all(chapters and all(chapters) for chapters in fresh):
+        sys.exit("run.py: --fresh needs a chapter, such as: --fresh 03")
+    return [word for chapters in fresh for chapter in chapters for word in ("--fresh", chapter)], rest
+
+
+def home():
+    """Where JupyterLab keeps its settings: at home, or in `.venv` where nothing can be written at home."""
+    try:
+        with tempfile.TemporaryFile(dir=Path.home()):
+            return {}
+    except (OSError, RuntimeError):
+        instead = VENV / "home"
+        instead.mkdir(parents=True, exist_ok=True)
+        print(f"run.py: your home folder cannot be written to; JupyterLab's settings are kept in {instead}")
+        return {"HOME": str(instead)}
 
 
 def lab(options):
@@ -107,9 +123,8 @@ def lab(options):
         if any(word.startswith("--ServerApp.default_url") for word in rest)
         else ["--LabApp.default_url=/lab/tree/00_start_here.ipynb"]
     )
-    become(
-        "-m", "jupyterlab", f"--ServerApp.root_dir={WORKBOOK}", *start, *rest, TOKENLAB_WORKBOOK=str(WORKBOOK)
-    )
+    surroundings = {"TOKENLAB_WORKBOOK": str(WORKBOOK), **home()}
+    become("-m", "jupyterlab", f"--ServerApp.root_dir={WORKBOOK}", *start, *rest, **surroundings)
 
 
 def test(options):

@@ -1,11 +1,13 @@
 """The three lists of packages (pyproject.toml, requirements.txt, environment.yml) say the same."""
 
+import os
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent
@@ -89,8 +91,41 @@ def test_run_py_takes_its_own_options_from_those_of_jupyterlab():
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "(['--fresh', '03', '--fresh', '04'], ['-x', '--port=1'])"
-    wrong = subprocess.run(
-        [sys.executable, str(ROOT / "run.py"), "lab", "--fresh"], capture_output=True, text=True
-    )
+
+
+@pytest.mark.parametrize("words", ["--fresh 03 04b", "--fresh=03 04b", "--fresh 03 --fresh=04b"])
+def test_several_chapters_can_be_renewed_at_once(words):
+    program = f"import run; print(run.take_fresh({['a.ipynb', *words.split(), '--port', '1']}))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == "(['--fresh', '03', '--fresh', '04b'], ['a.ipynb', '--port', '1'])"
+
+
+@pytest.mark.parametrize("words", [["--fresh"], ["--fresh", "--port=1"], ["--fresh="], ["--fresh", ""]])
+def test_no_chapter_to_renew_is_an_error(words):
+    command = [sys.executable, str(ROOT / "run.py"), "lab", *words]
+    wrong = subprocess.run(command, capture_output=True, text=True)
     assert wrong.returncode == 1
-    assert "--fresh needs a chapter" in wrong.stderr
+    assert wrong.stderr == "run.py: --fresh needs a chapter, such as: --fresh 03\n"
+
+
+def test_without_a_home_that_can_be_written_to_jupyterlab_gets_another(tmp_path):
+    no_folder = tmp_path / "home"
+    no_folder.write_text("")
+    program = f"import run; run.VENV = run.Path({str(tmp_path / '.venv')!r}); print(run.home())"
+    answers = {}
+    for home in (tmp_path, no_folder, tmp_path / "gone"):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env={**os.environ, "HOME": str(home), "USERPROFILE": str(home)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        answers[home] = done.stdout.splitlines()
+    instead = tmp_path / ".venv" / "home"
+    assert answers.pop(tmp_path) == ["{}"]
+    assert instead.is_dir()
+    for said, environment in answers.values():
+        assert said.startswith("run.py: your home folder cannot be written to")
+        assert environment == str({"HOME": str(instead)})
