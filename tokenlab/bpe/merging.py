@@ -14,6 +14,7 @@ notes (lowest rank first). The shared rule here is *lowest rank, leftmost, one a
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from importlib.util import find_spec
@@ -207,13 +208,10 @@ class MergeTable:
         length = len(ids)
         tokens: list[int | None] = [*ids, None]  # the last is a border: no rule has None
         right, left = list(range(1, length + 2)), list(range(-1, length))
-        buckets: dict[int, list[int]] = {}
+        buckets: dict[int, list[int]] = defaultdict(list)
         for place, rank in enumerate(map(rank_of, zip(ids, ids[1:]))):  # noqa: B905, RUF007
             if rank is not None:
-                if rank in buckets:
-                    buckets[rank].append(place)
-                else:
-                    buckets[rank] = [place]
+                buckets[rank].append(place)
         waiting = list(buckets)
         heapify(waiting)
         # A merge may create a pair of lower rank, which must go first. What it interrupted lies here: these

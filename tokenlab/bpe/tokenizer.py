@@ -29,6 +29,7 @@ from tokenlab.errors import (
     ExpectedEosError,
     InteriorControlTokenError,
     RepeatedPairError,
+    TokenLabError,
     UndefinedOperandError,
     UnknownTokenIdError,
 )
@@ -106,12 +107,10 @@ class BpeTokenizer:
     def __post_init__(self) -> None:
         rules = self.merge_rules
         table = MergeTable({rule.content_pair: (rule.rank, rule.content_token_id) for rule in rules})
-        controls = (b"",) * FIRST_BYTE_TOKEN_ID
+        contents = (b"",) * FIRST_BYTE_TOKEN_ID + BYTE_SYMBOLS + tuple(rule.token_bytes for rule in rules)
         object.__setattr__(self, "layout", TokenizerLayout(len(rules)))
         object.__setattr__(self, "_table", table)
-        object.__setattr__(
-            self, "_bytes_by_id", controls + BYTE_SYMBOLS + tuple(r.token_bytes for r in rules)
-        )
+        object.__setattr__(self, "_bytes_by_id", contents)
 
     @classmethod
     def from_training(cls, training: BpeTraining) -> BpeTokenizer:
@@ -226,11 +225,7 @@ class BpeTokenizer:
         >>> BpeTokenizer.from_merge_pairs([]).decode_content([100, 100])
         b'bb'
         """
-        checked = check_token_ids(ids)
-        for position, token_id in enumerate(checked):
-            if token_id in CONTROL_TOKEN_IDS:
-                raise ControlTokenInContentError(position=position, token_id=token_id)
-        return self._join(checked, 0)
+        return self._join(check_token_ids(ids), 0, ControlTokenInContentError)
 
     def decode_content_utf8(self, ids: Iterable[int]) -> str:
         """Return the text that content IDs stand for; nothing is replaced.
@@ -280,10 +275,7 @@ class BpeTokenizer:
             raise ExpectedBosError(position=0, token_id=checked[0], expected=BOS_TOKEN_ID)
         if checked[last] != EOS_TOKEN_ID:
             raise ExpectedEosError(position=last, token_id=checked[last], expected=EOS_TOKEN_ID)
-        for position, token_id in enumerate(checked[1:last], 1):
-            if token_id in CONTROL_TOKEN_IDS:
-                raise InteriorControlTokenError(position=position, token_id=token_id)
-        return self._join(checked[1:last], 1)
+        return self._join(checked[1:last], 1, InteriorControlTokenError)
 
     def decode_document_utf8(self, ids: Iterable[int]) -> str:
         """Return the text of one document; raises as `decode_document` and `decode_content_utf8`.
@@ -335,8 +327,11 @@ class BpeTokenizer:
                 ways[end - lengths[-1]] = 0  # out of reach, and it may be a number of many digits
         return ways[-1]
 
-    def _join(self, ids: list[int], first_position: int) -> bytes:
+    def _join(self, ids: list[int], first_position: int, control_error: type[TokenLabError]) -> bytes:
         size = self.layout.vocabulary_size
+        for position, token_id in enumerate(ids, first_position):
+            if token_id in CONTROL_TOKEN_IDS:
+                raise control_error(position=position, token_id=token_id)
         for position, token_id in enumerate(ids, first_position):
             if not 0 <= token_id < size:
                 raise UnknownTokenIdError(position=position, token_id=token_id, vocabulary_size=size)
@@ -390,7 +385,6 @@ def trace_report(tokenizer: BpeTokenizer, cases: Mapping[str, bytes]) -> str:
         if not isinstance(name, str) or name.splitlines() != [name.strip()]:
             raise unexpected("case", "a name of one line", name)
         trace = tokenizer.encode_content_with_trace(content)
-        pieces = enumerate(trace.content_tokens)
         lines += [
             f"CASE id={name} input_hex={_hex(content)}",
             f"INITIAL case={name} tokens={_listed(trace.initial_tokens)}",
@@ -399,7 +393,7 @@ def trace_report(tokenizer: BpeTokenizer, cases: Mapping[str, bytes]) -> str:
             f"DOCUMENT case={name} tokens={_listed(tokenizer.encode_document(content))}",
             *(
                 f"PIECE case={name} index={i} token={t} bytes_hex={_hex(tokenizer.token_bytes(t))}"
-                for i, t in pieces
+                for i, t in enumerate(trace.content_tokens)
             ),
             f"DECODED case={name} bytes_hex={_hex(tokenizer.decode_content(trace.content_tokens))}",
         ]

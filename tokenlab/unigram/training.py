@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Literal, get_args
 
+from tokenlab.checks import encode_text
 from tokenlab.errors import UnigramArgumentError, VocabularySizeError
-from tokenlab.unigram.viterbi import Unigram, check_text
+from tokenlab.unigram.viterbi import Unigram
 
 MStep = Literal["digamma", "maximum_likelihood"]
 
@@ -147,7 +148,7 @@ class UnigramTrainer:
         for position, document in enumerate(documents):
             if not isinstance(document, str):
                 raise UnigramArgumentError(name=f"document {position}", expected="a str", found=document)
-            check_text(document)
+            encode_text(document)
             for word in self.pre_tokenizer(document) if self.pre_tokenizer else (document,):
                 words.update(
                     word[start : start + LONGEST_LATTICE] for start in range(0, len(word), LONGEST_LATTICE)

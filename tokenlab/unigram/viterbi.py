@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import random
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from math import exp, inf, log
 from numbers import Integral, Real
@@ -26,11 +28,11 @@ from operator import itemgetter
 from sys import float_info
 from typing import Any, NamedTuple
 
+from tokenlab.checks import encode_text
 from tokenlab.errors import (
     DuplicatePieceError,
     EmptyPieceError,
     EmptyVocabularyError,
-    LoneSurrogateError,
     NoSegmentationError,
     ScoreError,
     UnigramArgumentError,
@@ -47,6 +49,8 @@ Span = tuple[int, int, bool]
 
 _Node = tuple[float | None, "dict[str, _Node] | None"]
 _NOWHERE: _Node = (None, None)
+_Ways = list[tuple[float, int, int]]
+"""Ways to a position, the best one first: sum, start of the last piece, rank of the way there."""
 
 
 class Edge(NamedTuple):
@@ -133,13 +137,13 @@ class Unigram:
         object.__setattr__(self, "log_probabilities", scores)
         object.__setattr__(self, "_unknown", _checked_score("the price of an unknown character", unknown))
         object.__setattr__(self, "_root", _trie(usable))
-        inner = set[str]().union(*(piece[1:] for piece in usable))
+        inner = set("".join(piece[1:] for piece in usable))
         cutting = [char for char in WORD_OPENERS if char in self._root and char not in inner]
         object.__setattr__(self, "_opener", cutting[0] if cutting and unknown > -inf else "")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = self.unknown_log_probability, self.byte_fallback, self.fuse_unknown
-        return _restore, (self.log_probabilities, *options)
+        options = "unknown_log_probability", "byte_fallback", "fuse_unknown"
+        return partial(Unigram, **{name: getattr(self, name) for name in options}), (self.log_probabilities,)
 
     @classmethod
     def from_costs(cls, costs: Mapping[str, float], unknown_cost: float = 20.0) -> Unigram:
@@ -162,7 +166,7 @@ class Unigram:
         >>> [cell.best.piece for cell in Unigram({"a": -1.0, "b": -1.0, "ab": -1.5}).table("ab")[1:]]
         ['a', 'ab']
         """
-        check_text(text)
+        encode_text(text)
         longest = max(map(len, self.log_probabilities), default=1)
         cells = [Cell(0, (), None, 0.0)]
         for end in range(1, len(text) + 1):
@@ -218,7 +222,7 @@ class Unigram:
         return Segmentation(tuple(text[start:end] for start, end, _ in spans), total)
 
     def _best(self, text: str) -> tuple[float, list[Span]]:
-        check_text(text)
+        encode_text(text)
         if self._opener and len(text) > LONG_TEXT:
             return self._best_by_words(text)
         return self._viterbi(text, 0.0)[:2]
@@ -303,7 +307,7 @@ class Unigram:
         >>> [edge.piece for edge in Unigram({"a": -1.0, "ab": -1.5}).lattice("ab").edges]
         ['a', 'ab', 'b']
         """
-        check_text(text)
+        encode_text(text)
         edges = (
             Edge(start, end, text[start:end], score, known)
             for start in range(len(text))
@@ -317,7 +321,7 @@ class Unigram:
         >>> Unigram({"a": -1.0, "aa": -1.5}).count_segmentations("aaaaa")
         8
         """
-        check_text(text)
+        encode_text(text)
         ways = [1] + [0] * len(text)
         for start in range(len(text)):
             for end, _, _ in self._outgoing(text, start):
@@ -338,22 +342,16 @@ class Unigram:
         """
         if not isinstance(n, Integral) or n < 1:
             raise UnigramArgumentError(name="n", expected="at least 1, a whole number", found=n)
-        check_text(text)
-        ahead: dict[int, list[tuple[float, int, int]]] = {
-            0: [(0.0, 0, 0)]
-        }  # sum, start of the last piece, rank there
-        back: list[list[tuple[int, int]]] = []
-        kept: list[tuple[float, int, int]] = []
+        encode_text(text)
+        ways: list[_Ways] = [[(0.0, 0, 0)], *([] for _ in text)]
         for position in range(len(text) + 1):
-            kept = sorted(ahead.pop(position, ()), key=itemgetter(0), reverse=True)[:n]
-            back.append([(start, rank) for _, start, rank in kept])
+            kept = ways[position] = sorted(ways[position], key=itemgetter(0), reverse=True)[:n]
             if kept and position < len(text):
                 for end, score, _ in self._outgoing(text, position):
-                    arriving = ahead.setdefault(end, [])
-                    arriving += [(total + score, position, rank) for rank, (total, _, _) in enumerate(kept)]
+                    ways[end] += [(total + score, position, rank) for rank, (total, _, _) in enumerate(kept)]
         if not kept:
             self._viterbi(text, 0.0)  # raises, with the place
-        return [Segmentation(_walk(text, back, rank), total) for rank, (total, _, _) in enumerate(kept)]
+        return [Segmentation(_walk(text, ways, rank), total) for rank, (total, _, _) in enumerate(kept)]
 
     def log_likelihood(self, text: str) -> float:
         """The logarithm of the summed probability of all paths, in nats.
@@ -389,11 +387,10 @@ class Unigram:
         >>> {piece: round(count, 3) for piece, count in model.expected_counts("abab").items()}
         {'a': 0.857, 'ab': 1.143, 'b': 0.857}
         """
-        counts: dict[str, float] = {}
+        counts: defaultdict[str, float] = defaultdict(float)
         for (start, end), share in self.marginals(text).items():
-            piece = text[start:end]
-            counts[piece] = counts.get(piece, 0.0) + share
-        return counts
+            counts[text[start:end]] += share
+        return dict(counts)
 
     def sample(self, text: str, rng: random.Random, temperature: float = 1.0) -> Segmentation:
         """One path, drawn with probability proportional to exp(log-probability / temperature).
@@ -407,9 +404,8 @@ class Unigram:
         Segmentation(pieces=('a', 'a'), log_probability=-2.0)
         """
         if not temperature >= 1e-6:
-            raise UnigramArgumentError(
-                name="temperature", expected="a number from 1e-6 to inf", found=temperature
-            )
+            expected = "a number from 1e-6 to inf"
+            raise UnigramArgumentError(name="temperature", expected=expected, found=temperature)
         after = self._suffix_sums(text, temperature)
         pieces = []
         start, total = 0, 0.0
@@ -429,7 +425,7 @@ class Unigram:
 
     def _suffix_sums(self, text: str, temperature: float = 1.0) -> list[float]:
         """For each of the n + 1 positions, the log of the summed probability of all ways on to the end."""
-        check_text(text)
+        encode_text(text)
         after = [-inf] * len(text) + [0.0]
         for start in reversed(range(len(text))):
             ways = [score / temperature + after[end] for end, score, _ in self._outgoing(text, start)]
@@ -479,11 +475,11 @@ def fuse_unknown(spans: Iterable[Span]) -> Iterator[Span]:
             yield unknown[0][0], unknown[-1][1], False
 
 
-def _walk(text: str, back: list[list[tuple[int, int]]], rank: int) -> tuple[str, ...]:
+def _walk(text: str, ways: list[_Ways], rank: int) -> tuple[str, ...]:
     pieces = []
     end = len(text)
     while end:
-        start, rank = back[end][rank]
+        _, start, rank = ways[end][rank]
         pieces.append(text[start:end])
         end = start
     return tuple(reversed(pieces))
@@ -501,13 +497,6 @@ def _trie(scores: Mapping[str, float]) -> dict[str, _Node]:
             children = below
         children[piece[-1]] = score, children.get(piece[-1], _NOWHERE)[1]
     return root
-
-
-def check_text(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise LoneSurrogateError(position=error.start, code_point=ord(text[error.start])) from None
 
 
 def _negated(cost: float) -> float:
@@ -528,17 +517,8 @@ def _checked_scores(pieces: Iterable[tuple[str, float]]) -> dict[str, float]:
         if not piece:
             raise EmptyPieceError(position=position)
         if piece in scores:
-            raise DuplicatePieceError(
-                position=position, piece=piece, first_position=list(scores).index(piece)
-            )
-        check_text(piece)
+            first = list(scores).index(piece)
+            raise DuplicatePieceError(position=position, piece=piece, first_position=first)
+        encode_text(piece)
         scores[piece] = _checked_score(f"piece {piece!r}", score)
     return scores
-
-
-def _restore(
-    log_probabilities: dict[str, float], unknown: float | None, byte_fallback: bool, fuse: bool
-) -> Unigram:
-    return Unigram(
-        log_probabilities, unknown_log_probability=unknown, byte_fallback=byte_fallback, fuse_unknown=fuse
-    )
