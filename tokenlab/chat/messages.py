@@ -29,11 +29,10 @@ def as_data(value: Any, where: str) -> Any:
     if isinstance(value, Mapping):
         return {as_data(key, where): as_data(item, f"{where}.{key}") for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        items = (as_data(item, f"{where}[{i}]") for i, item in enumerate(value))
-        return tuple(items) if isinstance(value, tuple) else list(items)
-    raise ChatInputError(
-        where=where, expected="text, a number, a list or a mapping", found=type(value).__name__
-    )
+        items = [as_data(item, f"{where}[{i}]") for i, item in enumerate(value)]
+        return tuple(items) if isinstance(value, tuple) else items
+    expected = "text, a number, a list or a mapping"
+    raise ChatInputError(where=where, expected=expected, found=type(value).__name__)
 
 
 def as_mappings(items: Any, where: str) -> list[dict[str, Any]]:
@@ -42,18 +41,16 @@ def as_mappings(items: Any, where: str) -> list[dict[str, Any]]:
         raise ChatInputError(where=where, expected="a list of mappings", found=type(items).__name__)
     for i, item in enumerate(items):
         if not isinstance(item, Mapping):
-            hint = " (a function: give its JSON schema)" if callable(item) else ""
-            raise ChatInputError(
-                where=f"{where}[{i}]", expected="a mapping", found=type(item).__name__ + hint
-            )
-    return [as_data(item, f"{where}[{i}]") for i, item in enumerate(items)]
+            found = type(item).__name__ + " (a function: give its JSON schema)" * callable(item)
+            raise ChatInputError(where=f"{where}[{i}]", expected="a mapping", found=found)
+    return list(as_data(list(items), where))
 
 
 def as_messages(messages: Any) -> list[dict[str, Any]]:
     """A copy of the messages, with reasoning under each name that templates read it by."""
-    chat = as_mappings(
-        [{"role": "user", "content": messages}] if isinstance(messages, str) else messages, "messages"
-    )
+    if isinstance(messages, str):
+        messages = [{"role": "user", "content": messages}]
+    chat = as_mappings(messages, "messages")
     for i, message in enumerate(chat):
         if message.get("role") in ROLES:
             message["role"] = mark(message["role"], TEMPLATE)
@@ -92,10 +89,7 @@ def cut_at_tag(text: MarkedText, final: str) -> MarkedText:
     """Cut a rendered text behind the message to continue; where the template trimmed that, trim it here."""
     place = text.rfind(CONTINUE_TAG.strip())
     if place < 0 or final.strip() not in text:
-        raise ChatInputError(
-            where="continue_final_message",
-            expected="the last message in the rendered text",
-            found="none of it",
-        )
+        where, expected = "continue_final_message", "the last message in the rendered text"
+        raise ChatInputError(where=where, expected=expected, found="none of it")
     cut = text[:place]
     return cut if text.startswith(CONTINUE_TAG, place) else cut.rstrip()

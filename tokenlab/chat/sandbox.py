@@ -123,16 +123,12 @@ def tojson(
     """Write JSON as the field does: no HTML escapes, non-ASCII as it is; each string keeps its marks."""
     budget().weigh(value)
     budget().afford(INDENT_DEPTH * (len(indent) if isinstance(indent, str) else indent or 0))
-    encoder = json.JSONEncoder(
-        ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
-    )
+    layout: Any = {"indent": indent, "separators": separators}
+    encoder = json.JSONEncoder(ensure_ascii=ensure_ascii, sort_keys=sort_keys, **layout)
     written = "".join(chunk for chunk in encoder.iterencode(value) if budget().spend(len(chunk)) >= 0)
-    layout = indent, separators
-    if any(DATA in marks_of(part) for part in strings_in(layout)):  # it may hold quotation marks
-        return opaque(lambda: written, value, layout)
-    return quoted(
-        written, strings_in(value, sort_keys), partial(json.dumps, ensure_ascii=ensure_ascii), value
-    )
+    if any(DATA in marks_of(part) for part in strings_in(layout.values())):  # it may hold quotation marks
+        return opaque(lambda: written, value, layout.values())
+    return quoted(written, strings_in(value, sort_keys), encoder.encode, value)
 
 
 def line_of(error: BaseException) -> int | None:
@@ -270,9 +266,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
     written = staticmethod(partial(mark, writer=TEMPLATE))  # a literal of the template
 
     def __init__(self, strftime_now: Callable[[str], str]) -> None:
-        super().__init__(
-            trim_blocks=True, lstrip_blocks=True, extensions=[Generation, LoopControlExtension], finalize=text
-        )
+        extensions = [Generation, LoopControlExtension]
+        super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=extensions, finalize=text)
         self.filters.update(join=join, indent=indent, tojson=tojson, safe=text, string=text, sum=sum_)
         kept = ((name, made) for name, made in self.filters.items() if name not in LEFT_OUT)
         self.filters = {name: self._counted(name, made) for name, made in kept}

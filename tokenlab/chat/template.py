@@ -205,9 +205,8 @@ class ChatTemplate:
                 **{key: as_data(value, key) for key, value in variables.items()},
                 ASSISTANT_PARTS: parts,
             }
-            for token in ("bos_token", "eos_token"):
-                if (content := getattr(self, token)) is not None:
-                    given.setdefault(token, mark(content, TEMPLATE))
+            tokens = {"bos_token": self.bos_token, "eos_token": self.eos_token}
+            given = {name: mark(text, TEMPLATE) for name, text in tokens.items() if text is not None} | given
             final = tag_final_message(chat, continue_final_message, self.sources[name])
             chunks: list[str] = []
             length = 0
@@ -248,17 +247,14 @@ def _named_sources(source: Any) -> dict[str, str]:
         return {"default": source}
     if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
         source = {item.get("name"): item.get("template") for item in source}
-    if not isinstance(source, Mapping) or not all(
-        isinstance(text, str) for item in source.items() for text in item
-    ):
-        raise ChatInputError(
-            where="source", expected="a template, or templates by name", found=repr(source)[:60]
-        )
-    if "default" not in source:
-        raise ChatInputError(
-            where="source", expected="a template named 'default'", found=", ".join(source) or "none"
-        )
-    return dict(source)
+    named: dict[Any, Any] = dict(source) if isinstance(source, Mapping) else {None: source}
+    if not all(isinstance(text, str) for item in named.items() for text in item):
+        expected = "a template, or templates by name"
+        raise ChatInputError(where="source", expected=expected, found=repr(source)[:60])
+    if "default" not in named:
+        names = ", ".join(named) or "none"
+        raise ChatInputError(where="source", expected="a template named 'default'", found=names)
+    return named
 
 
 def _found_in(data: bytes, where: str) -> dict[str, Any]:
@@ -270,8 +266,8 @@ def _found_in(data: bytes, where: str) -> dict[str, Any]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        found = f"byte {error.start}: {error.reason}"
-        raise ChatInputError(where=where, expected="UTF-8 text", found=found) from None
+        reason = f"byte {error.start}: {error.reason}"
+        raise ChatInputError(where=where, expected="UTF-8 text", found=reason) from None
     try:
         config = json.loads(text)
     except (ValueError, RecursionError):
@@ -281,18 +277,15 @@ def _found_in(data: bytes, where: str) -> dict[str, Any]:
     config = config["jinja"] if isinstance(config.get("jinja"), dict) else config
     if not config.get("chat_template"):
         raise ChatInputError(where=where, expected="a chat template", found="none")
-    tokens = {f"{name}_token": config.get(f"{name}_token", config.get(name)) for name in ("bos", "eos")}
-    texts = {
-        name: token.get("content") if isinstance(token, dict) else token for name, token in tokens.items()
-    }
-    return {"source": config["chat_template"], **texts}
+    found = {"source": config["chat_template"]}
+    for name in ("bos", "eos"):
+        token = config.get(f"{name}_token", config.get(name))
+        found[f"{name}_token"] = token.get("content") if isinstance(token, dict) else token
+    return found
 
 
 def _carried_by(tokenizer: Tokenizer) -> dict[str, Any]:
     if not tokenizer.chat_template:
         raise ChatInputError(where="tokenizer", expected="a chat template", found="none")
-    return {
-        "source": tokenizer.chat_template,
-        "bos_token": tokenizer.bos_token,
-        "eos_token": tokenizer.eos_token,
-    }
+    tokens = {"bos_token": tokenizer.bos_token, "eos_token": tokenizer.eos_token}
+    return {"source": tokenizer.chat_template, **tokens}

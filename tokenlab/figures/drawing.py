@@ -110,12 +110,9 @@ class Box:
     def draw(self, axes: Axes) -> None:
         from matplotlib.patches import Rectangle
 
-        look: dict[str, Any] = {"facecolor": self.fill, "edgecolor": INK, "hatch": self.hatch or None}
-        look |= {
-            "clip_on": False,
-            "linewidth": self.border * POINTS,
-            "linestyle": "--" if self.dashed else "-",
-        }
+        look: dict[str, Any] = {"facecolor": self.fill, "edgecolor": INK, "clip_on": False}
+        look |= {"linewidth": self.border * POINTS, "linestyle": "--" if self.dashed else "-"}
+        look |= {"hatch": self.hatch or None}
         axes.add_artist(Rectangle((self.x, self.y), self.width, self.height, **look))
         rows = [(self.text, 15.0, 0.36 if self.below else 0.52), (self.below, 12.0, 0.74)]
         for text, size, place in rows:
