@@ -79,7 +79,7 @@ COUNTER = Question(
     misconceptions=(
         Misconception(
             "either-order",
-            "count the pair in either order: (a, b) and (b, a) are two keys",
+            "count the pair in either order: a pair and its reverse are two keys",
             lambda asked: _neighbours(asked) + _neighbours((asked[0], asked[1][::-1])),
         ),
         Misconception(
@@ -97,7 +97,7 @@ COUNTER = Question(
         + f"\n\n`{asked[1]}` stands there {_neighbours(asked)} times."
     ),
     consequence=lambda asked, number: (
-        f"The word has {len(asked[0])} letters, and so {len(asked[0]) - 1} pairs of neighbours; yours is the count of another thing."
+        f"The word has {len(asked[0])} letters, and so {len(asked[0]) - 1} pairs of neighbours; you say that `{asked[1]}` is {number:g} of them."
     ),
     hints=(
         "What is one pair of neighbours? Write all of them down.",
@@ -135,7 +135,12 @@ COST = Question(
             _bits(lambda left, right: left * right),
         ),
         Misconception("no-halvings", "add the numbers below the line: count halvings instead", sum),
-        Misconception("dearer-one", "take the dearer of the two only", _bits(max)),
+        Misconception("dearer-one", "take the higher cost of the two only", _bits(max)),
+        Misconception(
+            "gives-probability",
+            "give the probability: the cost is how often 1 is halved to arrive there",
+            lambda denominators: 1 / math.prod(denominators),
+        ),
     ),
     why=lambda denominators: (
         f"1/{denominators[0]} is {_halvings(denominators)[0]} halvings and 1/{denominators[1]} is {_halvings(denominators)[1]}: together {sum(_halvings(denominators))}. "
@@ -144,7 +149,7 @@ COST = Question(
     consequence=lambda denominators, cost: (
         f"A cost of {cost} means the probability 1/{2 ** int(cost)}."
         if 0 <= cost <= 40 and cost == int(cost)
-        else "No number of halvings is that."
+        else "A cost counts halvings: here it is a small whole number."
     ),
     hints=(
         "How many halvings lead from 1 to each of the two probabilities?",
@@ -215,7 +220,7 @@ STAIRS = Question(
     misconceptions=(
         Misconception(
             "cheapest-next",
-            "take the cheapest plank each time: it may lead to a dear place",
+            "take the cheapest plank each time: it may lead to an expensive place",
             _climb(lambda plank: plank[2]),
         ),
         Misconception(
@@ -223,7 +228,11 @@ STAIRS = Question(
             "take the longest plank each time: few steps need not be cheap",
             _climb(lambda plank: -plank[1]),
         ),
-        Misconception("every-floor", "stop on every floor", _climb(lambda plank: plank[1])),
+        Misconception(
+            "every-floor",
+            "stop on every floor: a plank that passes one by may cost less",
+            _climb(lambda plank: plank[1]),
+        ),
     ),
     why=_stairs_why,
     consequence=lambda planks, cost: (
@@ -278,7 +287,7 @@ ORDER = Question(
     ),
     hints=(
         "Which of the two bytes is the little end, the one that counts in ones?",
-        "A smaller case: `01 01` is 1 + 1 · 256, which makes 257.",
+        "A smaller case: `03 01` is 3 + 1 · 256, which makes 259.",
         "Turn both bytes into decimal, and take the second one times 256.",
     ),
     concepts=("byte order",),
