@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import ItemsView, Iterable, KeysView, ValuesView
+from collections.abc import ItemsView, KeysView, ValuesView
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import chain
@@ -108,16 +108,12 @@ class Budget:
             return ITEM_SIZE
         if (known := self._weights.get(id(value))) and known[0] is value:
             return known[1]
-        weight = ITEM_SIZE + sum(map(self.weigh, items_of(value)))
+        held = chain(value, value.values()) if isinstance(value, dict) else value
+        weight = ITEM_SIZE + sum(map(self.weigh, held))
         self.afford(weight)
         self.spend(ITEM_SIZE * len(value))
         self._weights[id(value)] = value, weight
         return weight
-
-
-def items_of(container: Any) -> Iterable[Any]:
-    """Return what a container holds; of a mapping, the keys and the values."""
-    return chain(container, container.values()) if isinstance(container, dict) else container
 
 
 current_budget: ContextVar[Budget] = ContextVar("current_budget")

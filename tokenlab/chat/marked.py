@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import chain
 from types import MethodType
 from typing import Any, SupportsIndex
 
@@ -202,11 +203,9 @@ def strings_in(value: Any, sort_keys: bool = False) -> Iterator[str]:
     """Yield the strings that a value holds at any depth, in the order in which it is written out."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for key, item in sorted(value.items()) if sort_keys else value.items():
-            yield from strings_in(key)
-            yield from strings_in(item, sort_keys)
     elif isinstance(value, CONTAINERS):
+        if isinstance(value, dict):
+            value = chain.from_iterable(sorted(value.items()) if sort_keys else value.items())
         for item in value:
             yield from strings_in(item, sort_keys)
     elif isinstance(value, MethodType):  # written out, it shows the text whose method it is

@@ -55,14 +55,4 @@ from tokenlab.course.feedback import check, hint, reveal
 from tokenlab.course.learner import glossary, lost, progress, recall
 from tokenlab.course.mystery import mystery
 
-__all__ = [
-    "check",
-    "check_function",
-    "glossary",
-    "hint",
-    "lost",
-    "mystery",
-    "progress",
-    "recall",
-    "reveal",
-]
+__all__ = ["check", "check_function", "glossary", "hint", "lost", "mystery", "progress", "recall", "reveal"]

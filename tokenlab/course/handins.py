@@ -239,13 +239,12 @@ def _literal(node: ast.expr | None) -> Any:
 
 def _call(tree: ast.Module) -> ast.Call | None:
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    names = ("check", "check_function")
-    return next((c for c in calls if isinstance(c.func, ast.Name) and c.func.id in names), None)
+    asking = (c for c in calls if isinstance(c.func, ast.Name) and c.func.id in ("check", "check_function"))
+    return next(asking, None)
 
 
 def _given(tree: ast.Module) -> ast.expr | None:
-    call = _call(tree)
-    if call is None:
+    if (call := _call(tree)) is None:
         return None
     named = [word.value for word in call.keywords if word.arg in ("prediction", "function")]
     return next(iter(call.args[1:2] or named), None)

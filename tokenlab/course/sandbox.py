@@ -6,6 +6,7 @@ a container besides. Where the system has no such limits (Windows), only the tim
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -58,11 +59,9 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
 
 
 def _limit(folder: str) -> None:
-    try:
+    with contextlib.suppress(ImportError):
         import resource
-    except ImportError:
-        pass
-    else:
+
         for kind, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_FSIZE, FILE)):
             resource.setrlimit(kind, (most, most))
         resource.setrlimit(resource.RLIMIT_CPU, (int(SECONDS), int(SECONDS) + 1))
