@@ -10,8 +10,9 @@ Each command makes the environment `.venv` when it is missing or out of date: th
 requirements.txt, then this project itself. `lab` opens a working copy of the notebooks in `workbook/`, which
 is never overwritten; `--fresh 03` renews chapter 03 and keeps the old copy under a dated name. `wheels`
 fetches the locked packages for machines like this one; with PIP_NO_INDEX=1 and PIP_FIND_LINKS=FOLDER set
-the first two need no network. `site` writes the course as web pages into `site/`; what that needs on top
-(.site/requirements.txt, locked too) is added to `.venv` only then.
+the first two need no network. `site` writes the course as web pages into `site/` and, where npm is there, as
+notebooks that run in the browser into `site/lite/`; what that needs on top (.site/*.txt, locked too) is added
+to `.venv` only then.
 """
 
 import hashlib
@@ -145,14 +146,18 @@ def wheels(options):
 
 def site(options):
     """Write the course as web pages."""
+    if options:
+        sys.exit("run.py: site takes no options, found " + " ".join(options))
     set_up()
     inside = [str(PYTHON), "-m", "pip"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     missing = subprocess.call([*inside, "--version"], **quiet)
     pip = [sys.executable, "-m", "pip", "--python", str(PYTHON)] if missing else inside
-    locked = ("--require-hashes", "-r", HERE / ".site" / "requirements.txt")
-    run(*pip, "install", "--quiet", "--disable-pip-version-check", *locked)
-    become(HERE / ".site" / "build.py", HERE / "site", *options)
+    locked = ("--quiet", "--disable-pip-version-check", "--require-hashes", "-r")
+    run(*pip, "install", *locked, HERE / ".site" / "requirements.txt")
+    browser = ("--no-deps", "--only-binary", ":all:", "--platform", "any", "--python-version", "3.14")
+    run(*pip, "download", *locked, HERE / ".site" / "browser.txt", *browser, "--dest", VENV / "browser")
+    become(HERE / ".site" / "build.py", HERE / "site")
 
 
 def main():

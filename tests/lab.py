@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from run import SETTINGS
+from tokenlab.course.reading import KINDS
 
 TRACKER = "@jupyterlab/notebook-extension:tracker"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -81,7 +82,7 @@ def wait_for(url, server, log, seconds=90):
 
 
 @contextmanager
-def browser(width=1280, height=900):
+def browser(width=1280, height=900, options=()):
     """A page of headless Chromium."""
     if not CHROMIUM:
         skip("no Chromium on this machine")
@@ -90,7 +91,7 @@ def browser(width=1280, height=900):
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
     with sync_playwright() as play:
         try:
-            chromium = play.chromium.launch(executable_path=CHROMIUM, args=quiet)
+            chromium = play.chromium.launch(executable_path=CHROMIUM, args=[*quiet, *options])
         except Error as error:
             skip(f"Chromium cannot be launched: {str(error).splitlines()[0]}")
         try:
@@ -100,6 +101,32 @@ def browser(width=1280, height=900):
 
 
 PANEL = "window.jupyterapp.shell.currentWidget"
+TOO_FAINT = """(nodes, least) => {
+    const numbers = colour => (colour.match(/[\\d.]+/g) || []).map(Number);
+    const light = ([r, g, b]) => [r, g, b].map(part => part / 255)
+        .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+    const behind = node => {
+        for (; node; node = node.parentElement) {
+            const colour = numbers(getComputedStyle(node).backgroundColor);
+            if (colour.length === 3 || colour[3] === 1) return colour;
+        }
+        return [255, 255, 255];
+    };
+    const found = [];
+    for (const root of nodes) {
+        const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+            const [text, node] = [walker.currentNode.data, walker.currentNode.parentElement];
+            if (!text.trim() || !node.checkVisibility({visibilityProperty: true})) continue;
+            const [colour, ground] = [numbers(getComputedStyle(node).color), behind(node)];
+            const [dark, bright] = [light(colour), light(ground)].sort((a, b) => a - b);
+            const contrast = (bright + 0.05) / (dark + 0.05);
+            if (contrast < least) found.push([text, colour, ground, contrast]);
+        }
+    }
+    return found;
+}"""
 
 
 def enter(page, address, token):
@@ -127,7 +154,7 @@ class Notebook:
         page.evaluate(f"() => {PANEL}.context.ready")
         page.evaluate(f"() => {PANEL}.sessionContext.ready")
         page.wait_for_function(
-            f"() => {PANEL}.sessionContext.session?.kernel?.status === 'idle'", timeout=90_000
+            f"() => {PANEL}.sessionContext.session?.kernel?.status === 'idle'", timeout=180_000
         )
 
     def close(self):
@@ -215,34 +242,8 @@ class Notebook:
 
     def too_faint(self, least=4.5):
         """Texts of the outputs whose contrast with what is behind them, as drawn, is below `least` : 1."""
-        return self.page.evaluate(
-            f"""least => {{
-                const numbers = colour => (colour.match(/[\\d.]+/g) || []).map(Number);
-                const light = ([r, g, b]) => [r, g, b].map(part => part / 255)
-                    .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
-                    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
-                const behind = node => {{
-                    for (; node; node = node.parentElement) {{
-                        const colour = numbers(getComputedStyle(node).backgroundColor);
-                        if (colour.length === 3 || colour[3] === 1) return colour;
-                    }}
-                    return [255, 255, 255];
-                }};
-                const found = [];
-                for (const output of {PANEL}.node.querySelectorAll('.jp-OutputArea-output')) {{
-                    const walker = document.createTreeWalker(output, NodeFilter.SHOW_TEXT);
-                    while (walker.nextNode()) {{
-                        const [text, node] = [walker.currentNode.data, walker.currentNode.parentElement];
-                        const [colour, ground] = [numbers(getComputedStyle(node).color), behind(node)];
-                        const [dark, bright] = [light(colour), light(ground)].sort((a, b) => a - b);
-                        const contrast = (bright + 0.05) / (dark + 0.05);
-                        if (text.trim() && contrast < least) found.push([text, colour, ground, contrast]);
-                    }}
-                }}
-                return found;
-            }}""",
-            least,
-        )
+        outputs = f"[...{PANEL}.node.querySelectorAll('.jp-OutputArea-output')]"
+        return self.page.evaluate(f"least => ({TOO_FAINT})({outputs}, least)", least)
 
     def photograph(self, path, first, last):
         """Save a picture of the cells from one to another, as they stand on the page."""
@@ -285,3 +286,23 @@ def open_copy(tmp_path: Path) -> Path:
         [sys.executable, "-m", "tokenlab", "course", "workbook", str(workbook)], check=True, timeout=60
     )
     return workbook
+
+
+def complaints(cells):
+    """The errors and warnings among the outputs, and the cells that did not run."""
+    for cell in cells:
+        if cell["cell_type"] == "code" and cell["execution_count"] is None:
+            yield f"{cell['id']}: did not run"
+        for output in cell.get("outputs", ()):
+            if output["output_type"] == "error" or output.get("name") == "stderr":
+                yield f"{cell['id']}: {output.get('evalue') or output['text']}"
+
+
+def spelled(question, algorithm):
+    """An answer as a learner types it."""
+    return KINDS[question.kind].spell(question.answer_of(algorithm))
+
+
+def asked(question, answer):
+    """A cell with an answer in it."""
+    return f'prediction = {answer}\ncheck("{question.id}", prediction)'

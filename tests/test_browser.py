@@ -3,10 +3,9 @@
 from contextlib import contextmanager
 
 import pytest
-from lab import Notebook, browser, command, enter, open_copy, serving
+from lab import Notebook, asked, browser, command, complaints, enter, open_copy, serving, spelled
 
 from tokenlab.course.model import chapters, find
-from tokenlab.course.reading import KINDS
 from tokenlab.course.workbook import NOTEBOOKS
 
 NAMES = sorted(path.name for path in NOTEBOOKS.glob("*.ipynb"))
@@ -43,25 +42,6 @@ def enlarged(page):
     yield
     page.set_viewport_size({"width": 1280, "height": 900})
     command(page, "application:toggle-left-area")
-
-
-def spelled(question, algorithm):
-    """An answer as a learner types it."""
-    return KINDS[question.kind].spell(question.answer_of(algorithm))
-
-
-def asked(question, answer):
-    return f'prediction = {answer}\ncheck("{question.id}", prediction)'
-
-
-def complaints(cells):
-    """The errors and warnings among the outputs, and the cells that did not run."""
-    for cell in cells:
-        if cell["cell_type"] == "code" and cell["execution_count"] is None:
-            yield f"{cell['id']}: did not run"
-        for output in cell.get("outputs", ()):
-            if output["output_type"] == "error" or output.get("name") == "stderr":
-                yield f"{cell['id']}: {output.get('evalue') or output['text']}"
 
 
 def counted(cells, mark):
