@@ -45,14 +45,14 @@ def _layout_ids(value: Places) -> Ids:
 
 
 def _shift_consequence(_: Places, ids: Ids) -> str:
+    if len(ids) != 3:
+        return "Three numbers are asked for, in one list."
     found = []
-    for token_id in ids[:6]:
+    for token_id in ids:
         piece = known_bytes(token_id)
-        found.append(
-            f"ID {token_id} is "
-            + ("a control or nothing" if piece is None else f"the piece `{piece.hex(' ')}`")
-        )
-    return "In layout version 1, " + ("; ".join(found) if found else "no ID stands for nothing") + "."
+        here = "is a control" if token_id in (0, 1) else "is not in the table of the eight rules"
+        found.append(f"ID {token_id} " + (here if piece is None else f"is the piece `{piece.hex(' ')}`"))
+    return "In layout version 1, " + "; ".join(found) + "."
 
 
 SHIFT = Question(
@@ -72,6 +72,16 @@ SHIFT = Question(
             "ranks-from-one",
             "count the ranks from one, although they begin at 0",
             lambda v: (ord(v[0]) + 2, v[1] + 2, 259 + v[2]),
+        ),
+        Misconception(
+            "two-on-a-rank",
+            "add 2 to the rank too, as if it were a training ID",
+            lambda v: (ord(v[0]) + 2, v[1] + 2, v[2] + 2),
+        ),
+        Misconception(
+            "training-id-as-rank",
+            "add 258 to the training ID, as if it were a rank",
+            lambda v: (ord(v[0]) + 2, 258 + v[1], 258 + v[2]),
         ),
         Misconception(
             "training-id-kept",
@@ -96,6 +106,7 @@ SHIFT = Question(
     ),
     concepts=("layout",),
     cells=("layout-by-hand", "layout-table"),
+    recall="The byte of `!` is 33, that of `A` is 65.",
 )
 
 
@@ -353,7 +364,7 @@ PAIRS = Question(
     ),
     concepts=("input-target pair", "document"),
     cells=("pairs-in-one-document", "pairs-rule", "03:left-is-no-reason"),
-    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
+    recall="The course's eight rules are given (chapter 02b).",
 )
 
 
