@@ -401,3 +401,13 @@ def test_text_is_made_smaller_before_it_is_cut() -> None:
 def test_lists_are_read_out_with_and_and_cut_with_a_count() -> None:
     lengths = [listed(list("abcd"[:n]), limit=3) for n in range(5)]
     assert lengths == ["", "a", "a and b", "a, b and c", "a, b, c and 1 more"]
+
+
+def test_without_matplotlib_the_sentence_stands_alone(monkeypatch) -> None:
+    for name in ("matplotlib", "matplotlib.style", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
+    figure = render([Box(10, 10, 40, 30, "20")], "One byte, <20>.")
+    assert (figure.svg, figure.sentence) == ("", "One byte, <20>.")
+    assert "<img" not in figure._repr_html_()
+    assert "<figcaption>One byte, &lt;20&gt;.</figcaption>" in figure._repr_html_()
+    assert "matplotlib is not installed" in figure._repr_html_()
