@@ -38,6 +38,12 @@ def contradiction(component: object, field: str, expected: str, found: str) -> C
     return ComponentError(component=name, field=field, expected=expected, found=found)
 
 
+def set_fields(component: object, **values: object) -> None:
+    """Set fields of a frozen dataclass, while it is being made."""
+    for name, value in values.items():
+        object.__setattr__(component, name, value)
+
+
 def brief(value: object) -> str:
     """Return a short spelling of any value at all.
 
@@ -53,10 +59,14 @@ def brief(value: object) -> str:
 def iterate(values: Any, name: str, expected: str) -> Iterator[Any]:
     """Return an iterator over `values`, which must have one (an array without dimensions has none).
 
+    That of a text, of bytes or of a mapping is never what was meant: letters, numbers, keys.
+
     >>> list(iterate((97, 98), "pair", "two training IDs"))
     [97, 98]
     """
     try:
+        if isinstance(values, str | Bytes | Mapping):
+            raise TypeError
         return iter(values)
     except TypeError:
         raise unexpected(name, expected, values) from None
@@ -106,7 +116,7 @@ def check_token_ids(ids: Any) -> list[int]:
     [258, 178]
     """
     expected = "a sequence of token IDs"
-    if isinstance(ids, str | Bytes | Mapping | Set):
+    if isinstance(ids, Set):
         raise unexpected("ids", expected, ids)
     checked = list(iterate(ids, "ids", expected))
     if set(map(type, checked)) <= {int}:

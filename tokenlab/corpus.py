@@ -96,9 +96,8 @@ class Corpus:
         found = tuple(document for document in self.documents if getattr(document, field) == value)
         if not found:
             known = sorted({getattr(document, field) for document in self.documents})
-            raise errors.UnknownCorpusNameError(
-                what=field, name=value, place=f"corpus {self.name!r}", known=known
-            )
+            place = f"corpus {self.name!r}"
+            raise errors.UnknownCorpusNameError(what=field, name=value, place=place, known=known)
         return Corpus(self.name, found)
 
 
@@ -117,9 +116,8 @@ def load_corpus(name: str, *, directory: Path = DATA_DIRECTORY) -> Corpus:
     directory = Path(directory)
     corpora = _read_manifest(directory)
     if name not in corpora:
-        raise errors.UnknownCorpusNameError(
-            what="corpus", name=name, place="manifest.json", known=sorted(corpora)
-        )
+        known = sorted(corpora)
+        raise errors.UnknownCorpusNameError(what="corpus", name=name, place="manifest.json", known=known)
     documents = [document for file in corpora[name] for document in _read_documents(directory, file)]
     return Corpus(name, tuple(documents))
 
@@ -129,28 +127,25 @@ def _read_manifest(directory: Path) -> dict[str, list[dict[str, str]]]:
     try:
         manifest = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise errors.CorpusManifestError(
-            place="the file", expected="JSON in UTF-8", found=str(error)
-        ) from error
+        raise _bad_manifest("the file", "JSON in UTF-8", error) from error
     if not isinstance(manifest, dict) or not all(isinstance(files, list) for files in manifest.values()):
-        raise errors.CorpusManifestError(
-            place="the file", expected="an object of lists", found=_shorten(manifest)
-        )
-    return {
-        name: [_check_entry(f"{name}[{position}]", entry) for position, entry in enumerate(files)]
-        for name, files in manifest.items()
-    }
+        raise _bad_manifest("the file", "an object of lists", _shorten(manifest))
+    for name, files in manifest.items():
+        for position, entry in enumerate(files):
+            _check_entry(f"{name}[{position}]", entry)
+    return manifest
 
 
-def _check_entry(place: str, entry: Any) -> dict[str, str]:
+def _check_entry(place: str, entry: Any) -> None:
     if not isinstance(entry, dict) or entry.keys() != _FILE_FIELDS.keys():
-        expected = f"an object with {', '.join(_FILE_FIELDS)}"
-        raise errors.CorpusManifestError(place=place, expected=expected, found=_shorten(entry))
+        raise _bad_manifest(place, f"an object with {', '.join(_FILE_FIELDS)}", _shorten(entry))
     for key, (pattern, expected) in _FILE_FIELDS.items():
         if not (isinstance(entry[key], str) and re.fullmatch(pattern, entry[key])):
-            found = _shorten(entry[key])
-            raise errors.CorpusManifestError(place=f"{place}.{key}", expected=expected, found=found)
-    return entry
+            raise _bad_manifest(f"{place}.{key}", expected, _shorten(entry[key]))
+
+
+def _bad_manifest(place: str, expected: str, found: object) -> errors.CorpusManifestError:
+    return errors.CorpusManifestError(place=place, expected=expected, found=str(found))
 
 
 def _read_documents(directory: Path, file: dict[str, str]) -> list[Document]:
@@ -164,7 +159,7 @@ def _read_documents(directory: Path, file: dict[str, str]) -> list[Document]:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise errors.CorpusManifestError(place=path, expected="UTF-8", found=str(error)) from error
+        raise _bad_manifest(path, "UTF-8", error) from error
     texts = {path: text}
     if file["document_per"] == "line":
         lines = text.removesuffix("\n").split("\n")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tokenlab.checks import check_documents, check_text, check_token_ids, unexpected
+from tokenlab.checks import check_documents, check_text, check_token_ids, set_fields, unexpected
 from tokenlab.errors import UnknownTokenIdError
 
 UNKNOWN_WORD_ID = 0
@@ -38,8 +38,7 @@ class ClosedVocabulary:
         ids = {word: token_id for token_id, word in enumerate(words, 1)}
         if len(ids) < len(words):
             raise unexpected("words", "each word once", words)
-        object.__setattr__(self, "words", words)
-        object.__setattr__(self, "_ids", ids)
+        set_fields(self, words=words, _ids=ids)
 
     @classmethod
     def fit(cls, documents: Iterable[str]) -> ClosedVocabulary:
@@ -55,12 +54,8 @@ class ClosedVocabulary:
         >>> ClosedVocabulary.fit([]).encode("low")
         [0]
         """
-        words = {
-            word
-            for document in check_documents(documents)
-            for word in check_text(document, "document").split()
-        }
-        return cls(tuple(sorted(words)))
+        texts = (check_text(document, "document") for document in check_documents(documents))
+        return cls(tuple(sorted({word for text in texts for word in text.split()})))
 
     def encode(self, text: str) -> list[int]:
         """Return one ID for each word; a word the table has never seen is 0.

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import permutations
 from typing import Any
 from unittest import mock
@@ -33,11 +34,7 @@ HUG_WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 
 def recount(trainer: BpeTrainer, contents: list[bytes]) -> BpeTraining:
     """Train by the readable engine."""
-    symbols = list(training.BYTE_SYMBOLS)
-    sequences = [(content, 1) for content in contents]
-    return trainer._collect(
-        training.merges_by_recounting(sequences, symbols, trainer._tie_key(symbols)), symbols
-    )
+    return trainer._learn(partial(training.merges_by_recounting, [(content, 1) for content in contents]))
 
 
 def spelled(result: BpeTraining) -> list[tuple[bytes, bytes]]:

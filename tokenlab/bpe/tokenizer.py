@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass, field
 
+from tokenlab import errors
 from tokenlab.bpe.layout import (
     BOS_TOKEN_ID,
     BYTE_TOKEN_COUNT,
@@ -21,18 +22,7 @@ from tokenlab.bpe.layout import (
 )
 from tokenlab.bpe.merging import MergeTable, Pair
 from tokenlab.bpe.training import BYTE_SYMBOLS, BpeTraining, MergeRule, append_symbol
-from tokenlab.checks import Bytes, check_token_ids, decode_text, encode_text, iterate, unexpected
-from tokenlab.errors import (
-    ControlTokenInContentError,
-    DocumentTooShortError,
-    ExpectedBosError,
-    ExpectedEosError,
-    InteriorControlTokenError,
-    RepeatedPairError,
-    TokenLabError,
-    UndefinedOperandError,
-    UnknownTokenIdError,
-)
+from tokenlab.checks import Bytes, check_token_ids, decode_text, encode_text, iterate, set_fields, unexpected
 
 CONTROL_TOKEN_IDS = frozenset({BOS_TOKEN_ID, EOS_TOKEN_ID})
 
@@ -108,9 +98,7 @@ class BpeTokenizer:
         rules = self.merge_rules
         table = MergeTable({rule.content_pair: (rule.rank, rule.content_token_id) for rule in rules})
         contents = (b"",) * FIRST_BYTE_TOKEN_ID + BYTE_SYMBOLS + tuple(rule.token_bytes for rule in rules)
-        object.__setattr__(self, "layout", TokenizerLayout(len(rules)))
-        object.__setattr__(self, "_table", table)
-        object.__setattr__(self, "_bytes_by_id", contents)
+        set_fields(self, layout=TokenizerLayout(len(rules)), _table=table, _bytes_by_id=contents)
 
     @classmethod
     def from_training(cls, training: BpeTraining) -> BpeTokenizer:
@@ -150,10 +138,7 @@ class BpeTokenizer:
         >>> BpeTokenizer.from_merge_pairs([(97, 98), (256, 256)]).encode_content(b"ababab")
         [259, 258]
         """
-        expected = "a sequence of (left, right) training IDs"
-        if isinstance(pairs, str | Bytes | Mapping):
-            raise unexpected("pairs", expected, pairs)
-        table = iterate(pairs, "pairs", expected)
+        table = iterate(pairs, "pairs", "a sequence of (left, right) training IDs")
         if isinstance(pairs, Sized):
             TokenizerLayout(len(pairs))
         symbols, size = list(BYTE_SYMBOLS), 0
@@ -166,9 +151,9 @@ class BpeTokenizer:
             pair = ids[0], ids[1]
             for operand in pair:
                 if not 0 <= operand < len(symbols):
-                    raise UndefinedOperandError(position=rank, token_id=operand, limit=len(symbols))
+                    raise errors.UndefinedOperandError(position=rank, token_id=operand, limit=len(symbols))
             if (first_rank := first_ranks.setdefault(pair, rank)) != rank:
-                raise RepeatedPairError(position=rank, pair=pair, first_rank=first_rank)
+                raise errors.RepeatedPairError(position=rank, pair=pair, first_rank=first_rank)
             size = append_symbol(symbols, pair, rank, size)
             rules.append(ContentMergeRule(rank, pair, len(symbols) - 1, None, symbols[-1]))
         return cls(tuple(rules))
@@ -225,7 +210,7 @@ class BpeTokenizer:
         >>> BpeTokenizer.from_merge_pairs([]).decode_content([100, 100])
         b'bb'
         """
-        return self._join(check_token_ids(ids), 0, ControlTokenInContentError)
+        return self._join(check_token_ids(ids), 0, errors.ControlTokenInContentError)
 
     def decode_content_utf8(self, ids: Iterable[int]) -> str:
         """Return the text that content IDs stand for; nothing is replaced.
@@ -270,12 +255,12 @@ class BpeTokenizer:
         checked = check_token_ids(ids)
         last = len(checked) - 1
         if last < 1:
-            raise DocumentTooShortError(length=len(checked), position=len(checked))
+            raise errors.DocumentTooShortError(length=len(checked), position=len(checked))
         if checked[0] != BOS_TOKEN_ID:
-            raise ExpectedBosError(position=0, token_id=checked[0], expected=BOS_TOKEN_ID)
+            raise errors.ExpectedBosError(position=0, token_id=checked[0], expected=BOS_TOKEN_ID)
         if checked[last] != EOS_TOKEN_ID:
-            raise ExpectedEosError(position=last, token_id=checked[last], expected=EOS_TOKEN_ID)
-        return self._join(checked[1:last], 1, InteriorControlTokenError)
+            raise errors.ExpectedEosError(position=last, token_id=checked[last], expected=EOS_TOKEN_ID)
+        return self._join(checked[1:last], 1, errors.InteriorControlTokenError)
 
     def decode_document_utf8(self, ids: Iterable[int]) -> str:
         """Return the text of one document; raises as `decode_document` and `decode_content_utf8`.
@@ -327,14 +312,14 @@ class BpeTokenizer:
                 ways[end - lengths[-1]] = 0  # out of reach, and it may be a number of many digits
         return ways[-1]
 
-    def _join(self, ids: list[int], first_position: int, control_error: type[TokenLabError]) -> bytes:
+    def _join(self, ids: list[int], first_position: int, control_error: type[errors.TokenLabError]) -> bytes:
         size = self.layout.vocabulary_size
         for position, token_id in enumerate(ids, first_position):
             if token_id in CONTROL_TOKEN_IDS:
                 raise control_error(position=position, token_id=token_id)
         for position, token_id in enumerate(ids, first_position):
             if not 0 <= token_id < size:
-                raise UnknownTokenIdError(position=position, token_id=token_id, vocabulary_size=size)
+                raise errors.UnknownTokenIdError(position=position, token_id=token_id, vocabulary_size=size)
         return b"".join(map(self._bytes_by_id.__getitem__, ids))
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import heappop, heappush
 from importlib.util import find_spec
 from itertools import pairwise
@@ -168,16 +169,13 @@ class BpeTrainer:
             for document in check_documents(documents):
                 found = self.pre_tokenizer(decode_text(document_bytes(document)))
                 expected = "a function that returns an iterable of pieces"
-                if isinstance(found, str | Mapping):  # its letters, or its values, would be counted
-                    raise unexpected("pre_tokenizer", expected, found)
                 pieces.update(iterate(found, "pre_tokenizer", expected))
             return self.train_words(pieces)
         contents = [document_bytes(document) for document in check_documents(documents)]
-        symbols = list(BYTE_SYMBOLS)
         if sum(map(len, contents)) >= NUMPY_PAYS_FROM and find_spec("numpy"):
-            return self._collect(merges_in_documents(contents, symbols, self._tie_key(symbols)), symbols)
+            return self._learn(partial(merges_in_documents, contents))
         words = Counter(content.decode("latin-1") for content in contents)
-        return self._collect(merges_in_words(words, symbols, self._tie_key(symbols)), symbols)
+        return self._learn(partial(merges_in_words, words))
 
     def train_words(
         self, counts: Mapping[str, int], alphabet: Literal["bytes", "characters"] = "bytes"
@@ -202,29 +200,27 @@ class BpeTrainer:
             raise unexpected("counts", "a mapping from word to count", counts)
         encoded = {encode_text(word, "word"): check_count("count", count) for word, count in counts.items()}
         if alphabet == "bytes":
-            symbols = list(BYTE_SYMBOLS)
             words = {word.decode("latin-1"): count for word, count in encoded.items()}
-            return self._collect(merges_in_words(words, symbols, self._tie_key(symbols)), symbols)
+            return self._learn(partial(merges_in_words, words))
         if alphabet != "characters":
             raise unexpected("alphabet", "'bytes' or 'characters'", alphabet)
         characters = sorted({character for word, count in counts.items() if count for character in word})
-        symbols = [character.encode() for character in characters]
         names = {ord(character): token_id for token_id, character in enumerate(characters)}
         words = {word.translate(names): count for word, count in counts.items() if count}
-        engine = merges_in_words(words, symbols, self._tie_key(symbols))
-        return self._collect(engine, symbols, tuple(characters))
+        return self._learn(partial(merges_in_words, words), tuple(characters))
 
-    def _tie_key(self, symbols: Sequence[bytes]) -> TieKey:
-        if self.tie_break == "ids":
-            return lambda pair: pair
-        return lambda pair: (symbols[pair[0]], symbols[pair[1]], pair)
-
-    def _collect(
-        self, engine: Engine, symbols: list[bytes], alphabet: tuple[str, ...] | None = None
+    def _learn(
+        self, engine: Callable[[list[bytes], TieKey], Engine], alphabet: tuple[str, ...] | None = None
     ) -> BpeTraining:
+        symbols = list(BYTE_SYMBOLS) if alphabet is None else [character.encode() for character in alphabet]
+
+        def tie_key(pair: Pair) -> Any:
+            return pair if self.tie_break == "ids" else (symbols[pair[0]], symbols[pair[1]], pair)
+
         rules: list[MergeRule] = []
         size = 0
-        for rank, (pair, count) in zip(range(self.merge_count), engine):  # noqa: B905 - the range may end first
+        found = engine(symbols, tie_key)
+        for rank, (pair, count) in zip(range(self.merge_count), found):  # noqa: B905 - the range may end first
             if count < self.min_frequency:
                 break
             size = append_symbol(symbols, pair, rank, size)

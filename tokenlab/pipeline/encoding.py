@@ -200,21 +200,14 @@ def truncate(encoding: Encoding, max_length: int, *, stride: int = 0, direction:
     if max_length == 0:
         return Encoding(overflowing=(encoding,), texts=encoding.texts)
     if stride >= max_length:
-        raise TruncationError(
-            f"stride {stride} is not smaller than the {max_length} tokens that truncation leaves",
-            stride=stride,
-            room=max_length,
-        )
+        detail = f"stride {stride} is not smaller than the {max_length} tokens that truncation leaves"
+        raise TruncationError(detail, stride=stride, room=max_length)
     pieces: list[Encoding] = []
-    step = max_length - stride
-    for moved in range(0, length, step):
-        start, stop = moved, min(moved + max_length, length)
-        if direction == "Left":
-            start, stop = length - stop, length - start
-        columns = {name: getattr(encoding, name)[start:stop] for name in _COLUMNS}
+    for start in range(0, length - stride, max_length - stride):
+        stop = min(start + max_length, length)
+        part = slice(length - stop, length - start) if direction == "Left" else slice(start, stop)
+        columns = {name: getattr(encoding, name)[part] for name in _COLUMNS}
         pieces.append(Encoding(**columns, texts=encoding.texts))
-        if moved + max_length >= length:
-            break
     return replace(pieces[0], overflowing=tuple(pieces[1:]))
 
 
@@ -238,11 +231,8 @@ def truncate_pair(
     """
     room = truncation.max_length - reserved
     if room < 0:
-        raise TruncationError(
-            f"max_length {truncation.max_length} has no room for the {reserved} special tokens",
-            room=room,
-            reserved=reserved,
-        )
+        detail = f"max_length {truncation.max_length} has no room for the {reserved} special tokens"
+        raise TruncationError(detail, room=room, reserved=reserved)
     first, second = len(encoding), len(pair) if pair is not None else 0
     excess = first + second - room
     if excess <= 0:
@@ -255,10 +245,8 @@ def truncate_pair(
         only_first = truncation.strategy == "OnlyFirst"
         available = first if only_first else second
         if available <= excess:
-            raise TruncationError(
-                f"{truncation.strategy}: {excess} tokens must go, the text that may be cut has {available}",
-                room=room,
-            )
+            detail = f"{excess} tokens must go, the text that may be cut has {available}"
+            raise TruncationError(f"{truncation.strategy}: {detail}", room=room)
         lengths = (first - excess, second) if only_first else (first, second - excess)
     cut_to = partial(truncate, stride=truncation.stride, direction=truncation.direction)
     return cut_to(encoding, lengths[0]), None if pair is None else cut_to(pair, lengths[1])

@@ -14,7 +14,7 @@ from operator import add
 from typing import Any, NamedTuple, NoReturn
 
 from tokenlab.bpe.merging import MergeTable, Observer
-from tokenlab.checks import contradiction
+from tokenlab.checks import contradiction, set_fields
 from tokenlab.errors import MissingTokenError, NoSegmentationError, UnknownCharacterError
 from tokenlab.unigram import viterbi
 
@@ -109,11 +109,22 @@ class Model:
         """Return the tokens of each of n pieces."""
         return list(map(self.tokenize, pieces))
 
-    def _derive(
-        self, vocabulary: Mapping[str, int], tokens_by_id: Mapping[int, str], **values: object
-    ) -> None:
-        """Set what follows from the fields."""
-        _set(self, vocabulary=vocabulary, tokens_by_id=tokens_by_id, _cache=PieceCache(self._ids), **values)
+    def _take(self, vocab: Mapping[str, int]) -> None:
+        """Keep a copy of a vocabulary and its reverse; refuse IDs that are none, or that two tokens share."""
+        vocabulary = dict(vocab)
+        if not set(map(type, vocabulary.values())) <= {int}:
+            token, value = next((t, i) for t, i in vocabulary.items() if type(i) is not int)
+            raise contradiction(self, "vocab", "a whole number as ID", f"{value!r} for {token!r}")
+        for token_id in (min(vocabulary.values(), default=0), max(vocabulary.values(), default=0)):
+            if not 0 <= token_id <= HIGHEST_ID:
+                raise contradiction(self, "vocab", f"IDs from 0 to {HIGHEST_ID}", str(token_id))
+        names = {token_id: token for token, token_id in vocabulary.items()}
+        if len(names) < len(vocabulary):
+            token, token_id = next((t, i) for t, i in vocabulary.items() if names[i] != t)
+            found = f"{token!r} and {names[token_id]!r} with ID {token_id}"
+            raise contradiction(self, "vocab", "one token for each ID", found)
+        cache = PieceCache(self._ids)
+        set_fields(self, vocab=vocabulary, vocabulary=vocabulary, tokens_by_id=names, _cache=cache)
 
     def _ids(self, piece: str) -> Iterable[int]:
         return [token.id for token in self.tokenize(piece)]
@@ -134,27 +145,6 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, each.name) for each in fields(self) if each.init)
-
-
-def _set(component: object, **values: object) -> None:
-    for name, value in values.items():
-        object.__setattr__(component, name, value)
-
-
-def _by_id(model: Model, vocabulary: Mapping[str, int]) -> dict[int, str]:
-    """Turn a vocabulary round; refuse IDs that are none, or that two tokens share."""
-    if not set(map(type, vocabulary.values())) <= {int}:
-        token, value = next((t, i) for t, i in vocabulary.items() if type(i) is not int)
-        raise contradiction(model, "vocab", "a whole number as ID", f"{value!r} for {token!r}")
-    for token_id in (min(vocabulary.values(), default=0), max(vocabulary.values(), default=0)):
-        if not 0 <= token_id <= HIGHEST_ID:
-            raise contradiction(model, "vocab", f"IDs from 0 to {HIGHEST_ID}", str(token_id))
-    tokens_by_id = {token_id: token for token, token_id in vocabulary.items()}
-    if len(tokens_by_id) < len(vocabulary):
-        token, token_id = next((t, i) for t, i in vocabulary.items() if tokens_by_id[i] != t)
-        found = f"{token!r} and {tokens_by_id[token_id]!r} with ID {token_id}"
-        raise contradiction(model, "vocab", "one token for each ID", found)
-    return tokens_by_id
 
 
 class MergePairs(Sequence[tuple[str, str]]):
@@ -191,7 +181,8 @@ class BPE(Model):
 
     Args:
         dropout: None or 0; random merges are not implemented.
-        unk_token: the token for a character that the vocabulary lacks; None: such a character is an error.
+        unk_token: the token for a character that the vocabulary lacks; None: such a character is an error
+            (in a tokenizer, what its `unknown_characters` says).
         continuing_subword_prefix: put before each character but a piece's first one.
         end_of_word_suffix: put after a piece's last character.
         fuse_unk: whether neighbouring unknown characters become one token.
@@ -223,7 +214,8 @@ class BPE(Model):
     def __post_init__(self) -> None:
         if self.dropout:
             raise contradiction(self, "dropout", "null or 0 (random merges)", str(self.dropout))
-        vocabulary = dict(self.vocab)
+        self._take(self.vocab)
+        vocabulary = self.vocabulary
         # Of a repeated pair the last rank counts.
         merges = tuple(dict.fromkeys(map(tuple, reversed(self.merges))))[::-1]
         join = self._join if self.continuing_subword_prefix else add
@@ -241,8 +233,7 @@ class BPE(Model):
             )
             expected = "two tokens of the vocabulary that make a third"
             raise contradiction(self, f"merges[{place}]", expected, f"{left!r} + {right!r}") from None
-        table, names = MergeTable(rules), _by_id(self, vocabulary)
-        self._derive(vocabulary, names, vocab=vocabulary, merges=merges, _table=table)
+        set_fields(self, merges=merges, _table=MergeTable(rules))
 
     def _join(self, left: str, right: str) -> str:
         cut = len((self.continuing_subword_prefix or "").encode())
@@ -261,9 +252,10 @@ class BPE(Model):
             byte_fallback: as of the model.
         """
         model = object.__new__(cls)
-        _set(model, **{each.name: each.default for each in fields(cls) if each.init})
-        merges = MergePairs(table, names)
-        model._derive(vocab, names, byte_fallback=byte_fallback, vocab=vocab, merges=merges, _table=table)
+        merges, cache = MergePairs(table, names), PieceCache(model._ids)
+        set_fields(model, **{each.name: each.default for each in fields(cls) if each.init})
+        set_fields(model, byte_fallback=byte_fallback, vocab=vocab, merges=merges)
+        set_fields(model, vocabulary=vocab, tokens_by_id=names, _table=table, _cache=cache)
         return model
 
     def without(self, tokens: Container[str]) -> BPE:
@@ -277,6 +269,15 @@ class BPE(Model):
         symbols, spans = self._symbols(piece)
         return self._tokens(piece, symbols, spans, self._table.merge(symbols))
 
+    def tokenize_known(self, piece: str) -> list[Token]:
+        """Return the tokens of a piece as the field makes them without `unk_token`: what is unknown vanishes.
+
+        >>> BPE(vocab={"a": 0, "b": 1, "ab": 2}, merges=(("a", "b"),)).tokenize_known("a?ba")
+        [Token(id=2, token='ab', start=0, end=3), Token(id=0, token='a', start=3, end=4)]
+        """
+        symbols, spans = self._characters(piece, leave_out=True)
+        return self._tokens(piece, symbols, spans, self._table.merge(symbols))
+
     def tokenize_many(self, pieces: Sequence[str]) -> list[list[Token]]:
         """Return the tokens of each of n pieces, merged all at once."""
         symbols, spans = zip(*map(self._symbols, pieces), strict=True) if pieces else ((), ())
@@ -287,17 +288,16 @@ class BPE(Model):
     ) -> list[Token]:
         names = self.tokens_by_id
         tokens = []
+        first = 0
         if spans is None:  # every symbol is one character, so a token covers as many as it has
-            start = 0
             for token_id in merged:
-                end = min(start + len(names[token_id]), len(piece))
-                tokens.append(Token(token_id, names[token_id], start, end))
-                start = end
+                last = min(first + len(names[token_id]), len(piece))
+                tokens.append(Token(token_id, names[token_id], first, last))
+                first = last
             return tokens
         # A token is spelled by its symbols, all but the first without the prefix: count until all are there.
         cut = len((self.continuing_subword_prefix or "").encode())
         lengths = [len(names[symbol].encode()) for symbol in symbols]
-        first = 0
         for token_id in merged:
             missing = len(names[token_id].encode()) - lengths[first]
             last = first
@@ -325,7 +325,7 @@ class BPE(Model):
             return [self.vocabulary[piece]], [(0, len(piece))]
         return self._characters(piece)
 
-    def _characters(self, piece: str) -> Symbols:
+    def _characters(self, piece: str, *, leave_out: bool = False) -> Symbols:
         if not (self.continuing_subword_prefix or self.end_of_word_suffix):
             try:
                 return [self.vocabulary[character] for character in piece], None
@@ -341,6 +341,8 @@ class BPE(Model):
             unknown = found is None
             if found is None:
                 if self.unk_token is None:
+                    if leave_out:
+                        continue
                     self._refuse(piece, place, "unk_token")
                 found = [self._unknown(self.unk_token)]
             if unknown and previous_is_unknown and self.fuse_unk:
@@ -386,9 +388,8 @@ class WordPiece(Model):
     _longest: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        vocabulary = dict(self.vocab)
-        longest = max(map(len, vocabulary), default=0)
-        self._derive(vocabulary, _by_id(self, vocabulary), vocab=vocabulary, _longest=longest)
+        self._take(self.vocab)
+        set_fields(self, _longest=max(map(len, self.vocab), default=0))
 
     def tokenize(self, piece: str) -> list[Token]:
         """Return the tokens of a word, each with the code points it covers."""
@@ -427,8 +428,7 @@ class WordLevel(Model):
     unk_token: str = "<unk>"
 
     def __post_init__(self) -> None:
-        vocabulary = dict(self.vocab)
-        self._derive(vocabulary, _by_id(self, vocabulary), vocab=vocabulary)
+        self._take(self.vocab)
 
     def tokenize(self, piece: str) -> list[Token]:
         """Return the one token of a piece."""
@@ -466,8 +466,10 @@ class Unigram(Model):
         if self.unk_id is None and not self.byte_fallback:
             price = -inf
         engine = viterbi.Unigram(scores, unknown_log_probability=price)
-        pieces = dict(enumerate(piece for piece, _ in vocab))
-        self._derive({piece: i for i, piece in pieces.items()}, pieces, vocab=vocab, _engine=engine)
+        names = dict(enumerate(piece for piece, _ in vocab))
+        ids = {piece: token_id for token_id, piece in names.items()}
+        set_fields(self, vocab=vocab, vocabulary=ids, tokens_by_id=names, _engine=engine)
+        set_fields(self, _cache=PieceCache(self._ids))
 
     @property
     def unknown_id(self) -> int | None:
@@ -478,7 +480,7 @@ class Unigram(Model):
         """Return the same model, except that it makes none of some tokens out of text."""
         rest = tuple(("" if piece in tokens else piece, score) for piece, score in self.vocab)
         model = replace(self, vocab=rest)
-        _set(model, tokens_by_id=self.tokens_by_id)
+        set_fields(model, tokens_by_id=self.tokens_by_id)
         return model
 
     def tokenize(self, piece: str) -> list[Token]:

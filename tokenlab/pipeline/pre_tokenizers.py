@@ -228,7 +228,7 @@ class Metaspace(PreTokenizer):
 
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         mark = self.replacement
-        aligned = AlignedText(aligned.text.replace(" ", mark), aligned.starts, aligned.ends, aligned.origin)
+        aligned = aligned._replace(text=aligned.text.replace(" ", mark))
         wanted = self.prepend_scheme == "always" or (self.prepend_scheme == "first" and aligned.origin == 0)
         if wanted and not aligned.text.startswith(mark):
             aligned = prepend(aligned, mark)

@@ -28,15 +28,8 @@ from operator import itemgetter
 from sys import float_info
 from typing import Any, NamedTuple
 
-from tokenlab.checks import encode_text
-from tokenlab.errors import (
-    DuplicatePieceError,
-    EmptyPieceError,
-    EmptyVocabularyError,
-    NoSegmentationError,
-    ScoreError,
-    UnigramArgumentError,
-)
+from tokenlab import errors
+from tokenlab.checks import encode_text, set_fields
 
 UNKNOWN_PENALTY = 10.0
 LARGEST_SCORE = 1e290  # sums over any text that fits in memory stay finite
@@ -132,14 +125,13 @@ class Unigram:
         unknown = self.unknown_log_probability
         if unknown is None:
             if not usable:
-                raise EmptyVocabularyError()
+                raise errors.EmptyVocabularyError()
             unknown = min(usable.values()) - UNKNOWN_PENALTY
-        object.__setattr__(self, "log_probabilities", scores)
-        object.__setattr__(self, "_unknown", _checked_score("the price of an unknown character", unknown))
-        object.__setattr__(self, "_root", _trie(usable))
+        price, root = _checked_score("the price of an unknown character", unknown), _trie(usable)
         inner = set("".join(piece[1:] for piece in usable))
-        cutting = [char for char in WORD_OPENERS if char in self._root and char not in inner]
-        object.__setattr__(self, "_opener", cutting[0] if cutting and unknown > -inf else "")
+        cutting = [char for char in WORD_OPENERS if char in root and char not in inner]
+        opener = cutting[0] if cutting and unknown > -inf else ""
+        set_fields(self, log_probabilities=scores, _unknown=price, _root=root, _opener=opener)
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = "unknown_log_probability", "byte_fallback", "fuse_unknown"
@@ -284,7 +276,7 @@ class Unigram:
                 end += 1
         if best[length] == -inf:
             position = max(position for position in range(length) if best[position] > -inf)
-            raise NoSegmentationError(position=position, character=text[position])
+            raise errors.NoSegmentationError(position=position, character=text[position])
         spans = []
         end = length
         while end:
@@ -341,7 +333,7 @@ class Unigram:
         [('a', 'aa'), ('aa', 'a')]
         """
         if not isinstance(n, Integral) or n < 1:
-            raise UnigramArgumentError(name="n", expected="at least 1, a whole number", found=n)
+            raise errors.UnigramArgumentError(name="n", expected="at least 1, a whole number", found=n)
         encode_text(text)
         ways: list[_Ways] = [[(0.0, 0, 0)], *([] for _ in text)]
         for position in range(len(text) + 1):
@@ -405,7 +397,7 @@ class Unigram:
         """
         if not temperature >= 1e-6:
             expected = "a number from 1e-6 to inf"
-            raise UnigramArgumentError(name="temperature", expected=expected, found=temperature)
+            raise errors.UnigramArgumentError(name="temperature", expected=expected, found=temperature)
         after = self._suffix_sums(text, temperature)
         pieces = []
         start, total = 0, 0.0
@@ -506,19 +498,19 @@ def _negated(cost: float) -> float:
 def _checked_score(what: str, score: float) -> float:
     if isinstance(score, Real) and (score == -inf or -LARGEST_SCORE <= score <= LARGEST_SCORE):
         return float(score)
-    raise ScoreError(what=what, score=score, limit=LARGEST_SCORE)
+    raise errors.ScoreError(what=what, score=score, limit=LARGEST_SCORE)
 
 
 def _checked_scores(pieces: Iterable[tuple[str, float]]) -> dict[str, float]:
     scores: dict[str, float] = {}
     for position, (piece, score) in enumerate(pieces):
         if not isinstance(piece, str):
-            raise UnigramArgumentError(name=f"piece {position}", expected="a str", found=piece)
+            raise errors.UnigramArgumentError(name=f"piece {position}", expected="a str", found=piece)
         if not piece:
-            raise EmptyPieceError(position=position)
+            raise errors.EmptyPieceError(position=position)
         if piece in scores:
             first = list(scores).index(piece)
-            raise DuplicatePieceError(position=position, piece=piece, first_position=first)
+            raise errors.DuplicatePieceError(position=position, piece=piece, first_position=first)
         encode_text(piece)
         scores[piece] = _checked_score(f"piece {piece!r}", score)
     return scores
