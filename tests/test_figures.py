@@ -195,9 +195,11 @@ def test_long_content_is_cut_and_the_cut_is_counted() -> None:
 def test_bars_are_as_long_as_their_values_and_carry_them() -> None:
     figure = GALLERY["bars-of-series"]
     assert figure.sentence == (
-        "Tokens <per> word: 1.5 (a, x), 0 (a, y) and 3 (b, x). The highest is b, x, the lowest a, y."
+        "Tokens <per> word: 1.5 (a x), 0 (a y) and 3 (b x). The highest is b x, the lowest a y."
     )
-    assert {"a, x", "1.5", "0", "3"} <= set(words(figure))
+    assert {"a x", "1.5", "0", "3"} <= set(words(figure))
+    tied = figures.bars_by_group({"a": 1, "b": 1, "c": 0.5}, "Ties")
+    assert tied.sentence.endswith("The highest are a and b, the lowest c.")
     left, right = zip(*re.findall(r'd="M ([\d.]+) [\d.]+ \nL ([\d.]+) ', figure.svg)[1:], strict=True)
     lengths = [float(end) - float(start) for start, end in zip(left, right, strict=True)]
     assert lengths[0] / lengths[2] == pytest.approx(0.5) and lengths[1] < 1

@@ -31,14 +31,13 @@ def bars_by_group(
     Unknown words: 0.5 % (English) and 12.2 % (Russian). The highest is Russian, the lowest English.
     """
     flat = {
-        f"{group}, {name}" if name else group: value
+        f"{group} {name}" if name else group: value
         for group, entry in values.items()
         for name, value in (entry.items() if isinstance(entry, Mapping) else [("", entry)])
     }
-    extremes = ""
-    if len(set(flat.values())) > 1:
-        ordered = sorted(flat, key=flat.__getitem__)
-        extremes = f"The highest is {ordered[-1]}, the lowest {ordered[0]}."
+    high, low = ([key for key in flat if flat[key] == end(flat.values(), default=0)] for end in (max, min))
+    verb = "is" if len(high) == 1 else "are"
+    extremes = f"The highest {verb} {listed(high, 3)}, the lowest {listed(low, 3)}." if high != low else ""
     return _chart(list(flat), (what, list(flat.values()), False), conclusion=extremes, unit=unit)
 
 

@@ -169,6 +169,11 @@ def id_consequence(text: str, ids: tuple[int, ...]) -> str:
 
 ASK_PIECES = "Which pieces does the encoder make of {input}? Write them in hex, with `|` between the pieces."
 
+GIVEN = (  # with these, the questions can be asked again in another chapter
+    "The course's eight rules are given (chapter 02b). In hex, the space is 20, Latin e is 65, "
+    "Cyrillic а is d0 b0, е is d0 b5, и is d0 b8, о is d0 be."
+)
+
 SPACE_A = Question(
     id="03-space-a",
     kind="hex pieces",
@@ -188,7 +193,7 @@ SPACE_A = Question(
     ),
     concepts=("rank order",),
     cells=("rules-table", "apply-on-paper"),
-    recall="The course's eight rules are given (chapter 02b).",
+    recall=GIVEN,
 )
 
 OTHER_ORDER = Question(
@@ -249,7 +254,7 @@ E_A = Question(
     ),
     concepts=("rank order",),
     cells=("rules-table", "left-is-no-reason"),
-    recall="The course's eight rules are given (chapter 02b).",
+    recall=GIVEN,
 )
 
 A_A = Question(
@@ -269,7 +274,7 @@ A_A = Question(
     ),
     concepts=("frozen table", "rank order"),
     cells=("counts-nothing", "rules-table"),
-    recall="The course's eight rules are given (chapter 02b).",
+    recall=GIVEN,
 )
 
 
@@ -347,7 +352,7 @@ E_E_A = Question(
     ),
     concepts=("rank order",),
     cells=("left-is-no-reason", "counts-nothing"),
-    recall="The course's eight rules are given (chapter 02b).",
+    recall=GIVEN,
 )
 
 E_A_AA = Question(
@@ -367,7 +372,7 @@ E_A_AA = Question(
     ),
     concepts=("rank order", "all places", "token border"),
     cells=("all-its-places", "left-is-no-reason"),
-    recall="The course's eight rules are given (chapter 02b).",
+    recall=GIVEN,
 )
 
 

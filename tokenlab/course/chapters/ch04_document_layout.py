@@ -140,7 +140,7 @@ EMPTY_CONTENT = Question(
     ),
     concepts=("content",),
     cells=("content-and-document", "wrap-by-hand"),
-    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
+    recall="An ID of a byte is its value plus 2. The letter b is the byte 98, o is the byte 111.",
 )
 
 
@@ -179,7 +179,7 @@ EMPTY_DOCUMENT = Question(
     ),
     concepts=("document", "control token"),
     cells=("wrap-by-hand", "content-and-document"),
-    recall="The tokenizer is that of chapter 03: eight rules, and the ID of a byte is its value plus 2.",
+    recall="An ID of a byte is its value plus 2. The letter b is the byte 98, o is the byte 111.",
     shown_in=("demonstration-content",),
 )
 
