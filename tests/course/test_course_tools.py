@@ -178,6 +178,23 @@ def test_running_again_writes_once_and_then_changes_nothing(tmp_path):
     assert [difference for _, difference in notebooks.rerun([path])] == [""]
 
 
+@pytest.mark.parametrize(
+    ("difference", "code", "said"), [("", 0, "unchanged"), ("line 3: x", 1, "line 3: x")]
+)
+def test_checking_the_notebooks_ends_in_an_exit_code(monkeypatch, capsys, difference, code, said):
+    written = []
+
+    def rerun(paths, *, write):
+        written.append(write)
+        return ((path, difference) for path in paths)
+
+    monkeypatch.setattr(notebooks, "rerun", rerun)
+    assert main(["course", "run", "--check", "03"]) == code
+    assert capsys.readouterr().out == f"03_rank_ordered_encoding.ipynb: {said}\n"
+    assert main(["course", "run", "03"]) == 0
+    assert written == [False, True]
+
+
 def test_a_cell_that_raises_is_named(tmp_path):
     path = tmp_path / "99_x.ipynb"
     path.write_text(json.dumps(SMALL).replace("6 * 7", "6 / 0"), "utf-8")

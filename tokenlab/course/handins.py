@@ -107,31 +107,36 @@ def _recorded(entry: Mapping[str, Any]) -> Answer | None:
 
 def read_notebook(path: Path, hand_in: HandIn) -> None:
     """Add what stands in a notebook to a hand-in."""
+    hand_in.notes += [f"{path.name}: {note}" for note in _add(path, hand_in)]
+
+
+def _add(path: Path, hand_in: HandIn) -> Iterator[str]:
+    """Add a notebook's answers to a hand-in, and yield what is odd about it."""
     try:
         cells = list(_code_cells(path))
     except Damaged as error:
-        hand_in.notes.append(f"{path.name}: damaged: {error}")
+        yield f"damaged: {error}"
         return
     chapter = _chapter(path, [source for _, source, _ in cells])
     if chapter is None:
-        hand_in.notes.append(f"{path.name}: asks no question of the course")
+        yield "asks no question of the course"
         return
     hand_in.notebooks.add(chapter.notebook)
     if chapter.notebook not in path.stem:
-        hand_in.notes.append(f"{path.name}: renamed; it is {chapter.notebook}")
+        yield f"renamed; it is {chapter.notebook}"
     by_cell = {cell: task for task, cell in asking_cells(chapter.notebook).items()}
     before: list[ast.stmt] = []
     seen: list[str] = []
     for cell_id, source, recorded in cells:
         answer, notes = _read_cell(source, by_cell.get(cell_id, ""), recorded, before)
-        if answer is None and not notes:
-            before += _definitions(source)
-        hand_in.notes += [f"{path.name}: {note}" for note in notes]
+        yield from notes
         if answer is not None:
             if answer.task in seen:
-                hand_in.notes.append(f"{path.name}: {answer.task} is answered again in a copied cell")
+                yield f"{answer.task} is answered again in a copied cell"
             seen.append(answer.task)
             hand_in.answers.append(answer)
+        elif not notes:
+            before += _definitions(source)
 
 
 def _code_cells(path: Path) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
@@ -157,10 +162,9 @@ def _code_cells(path: Path) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
 def _records(cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
-        metadata = output.get("metadata") if isinstance(output, dict) else None
-        record = metadata.get("tokenlab") if isinstance(metadata, dict) else None
-        if isinstance(record, dict):
-            yield record
+        match output:
+            case {"metadata": {"tokenlab": dict(record)}}:
+                yield record
 
 
 def _chapter(path: Path, sources: list[str]) -> Chapter | None:
