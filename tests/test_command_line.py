@@ -134,6 +134,28 @@ def test_train_makes_a_tokenizer_that_encodes(tmp_path):
     assert len(tokenizer.encode_ids("low lower")) < len("low lower")
 
 
+def test_train_writes_into_a_pipe(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("low lower lowest\n" * 20, "utf-8")
+    out, errors = run("train", text, "--merges", "5", "--out", "-")
+    assert errors == ""
+    assert len(Tokenizer.from_bytes(out.encode()).model.merges) == 5
+    assert [each.name for each in tmp_path.iterdir()] == ["text.txt"]
+
+
+@pytest.mark.parametrize("ids", [("259", "264"), ("[259, 264]",), ("[259,", "264]"), ("259,264",)])
+def test_ids_may_be_given_as_a_list_prints(ids):
+    assert run("decode", BYTES, *ids)[0] == "hello world\n"
+    assert run("decode", BYTES, given=" ".join(ids).encode())[0] == "hello world"
+
+
+def test_a_suffix_in_capitals_is_known(tmp_path):
+    run("convert", BYTES, tmp_path / "x.JSON")
+    assert (tmp_path / "x.JSON").read_bytes().startswith(b"{")
+    Tokenizer.from_file(BYTES).save(tmp_path / "x.Mtok")
+    assert (tmp_path / "x.Mtok").read_bytes() == BYTES.read_bytes()
+
+
 def test_trace_shows_stages_and_merges():
     out, _ = run("trace", BYTES, "--text", "hello")
     assert "pre-tokenizer:" in out

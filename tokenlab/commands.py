@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from tokenlab.bpe.training import BpeTrainer
 from tokenlab.errors import InvalidArgumentError, InvalidUtf8Error, TokenLabError
@@ -81,7 +81,7 @@ def _shown(value: object, longest: int = 100) -> str:
 
 
 def _inspect(options: argparse.Namespace) -> Iterator[str]:
-    data, tokenizer = _load(options.file, options)
+    data, tokenizer = _load(options.FILE, options)
     codec = _codec_of(data)
     if options.bytes:
         if codec is not mtok:
@@ -101,9 +101,8 @@ def _inspect(options: argparse.Namespace) -> Iterator[str]:
     for kind in COMPONENTS:
         yield f"{kind:<14} {_shown(getattr(tokenizer, kind), 300)}"
     merges = getattr(tokenizer.model, "merges", None)
-    yield f"vocabulary   {len(tokenizer.model.vocabulary):,} tokens" + (
-        f", {len(merges):,} merges" if merges is not None else ""
-    )
+    counted = "" if merges is None else f", {len(merges):,} merges"
+    yield f"vocabulary   {len(tokenizer.model.vocabulary):,} tokens{counted}"
     yield f"added tokens {len(tokenizer.added_tokens):,}"
     for token in tokenizer.added_tokens if options.all else tokenizer.added_tokens[:12]:
         flags = [each.name for each in fields(token) if getattr(token, each.name) is True]
@@ -117,24 +116,28 @@ def _inspect(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _convert(options: argparse.Namespace) -> Iterator[str]:
-    _, tokenizer = _load(options.source, options)
-    suffix = f".{options.to}" if options.to else Path(options.target).suffix
+    _, tokenizer = _load(options.IN, options)
+    if written := _write(tokenizer, options.OUT, options.to, strict=options.strict):
+        yield f"{written}, tables of Unicode {mtok.UNICODE_VERSION}"
+
+
+def _write(tokenizer: Tokenizer, path: str, to: str | None = None, *, strict: bool = False) -> str:
+    """Write to a file, or to the standard output; return what was written, "" in a pipe."""
+    suffix = f".{to}" if to else Path(path).suffix.lower()
     codec = next((codec for codec in CODECS if suffix in codec.suffixes), None)
     if codec is None:
         known = ", ".join(suffix for codec in CODECS for suffix in codec.suffixes)
-        raise InvalidArgumentError(
-            name="OUT", expected=f"a name that ends in {known}, or --to", found=options.target
-        )
-    data = codec.write(tokenizer, strict=options.strict)
-    if options.target == "-":
+        raise InvalidArgumentError(name="OUT", expected=f"a name that ends in {known}, or --to", found=path)
+    data = codec.write(tokenizer, strict=strict)
+    if path == "-":
         sys.stdout.buffer.write(data)
-        return
-    write_whole(options.target, data)
-    yield f"{options.target}: {codec.name}, {len(data):,} bytes, tables of Unicode {mtok.UNICODE_VERSION}"
+        return ""
+    write_whole(path, data)
+    return f"{path}: {codec.name}, {len(data):,} bytes"
 
 
 def _encode(options: argparse.Namespace) -> Iterator[str]:
-    _, tokenizer = _load(options.file, options)
+    _, tokenizer = _load(options.FILE, options)
     choices: dict[str, Any] = {
         "add_special_tokens": not options.plain,
         "parse_special_tokens": not options.as_text,
@@ -144,10 +147,8 @@ def _encode(options: argparse.Namespace) -> Iterator[str]:
     for done, text in enumerate(texts, 1):
         if options.tokens:
             encoding = tokenizer.encode(text, **choices)
-            for token_id, token, (start, end) in zip(
-                encoding.ids, encoding.tokens, encoding.offsets, strict=True
-            ):
-                yield f"{token_id}\t{token!r}\t{start}\t{end}"
+            for token_id, token, span in zip(encoding.ids, encoding.tokens, encoding.offsets, strict=True):
+                yield f"{token_id}\t{token!r}\t{span[0]}\t{span[1]}"
         else:
             yield " ".join(map(str, tokenizer.encode_ids(text, **choices)))
         if len(texts) > 1:
@@ -155,28 +156,26 @@ def _encode(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _decode(options: argparse.Namespace) -> Iterator[str]:
-    _, tokenizer = _load(options.file, options)
-    words = options.ids or _text(sys.stdin.buffer.read()).split()
+    _, tokenizer = _load(options.FILE, options)
+    given = " ".join(options.IDS) if options.IDS else _text(sys.stdin.buffer.read())
+    words = given.translate(str.maketrans("[,]", "   ")).split()  # as a list prints, too
     try:
-        ids = [int(word.strip(",[]")) for word in words]
+        ids = [int(word) for word in words]
     except ValueError:
-        odd = (word for word in words if not word.strip(",[]").isdecimal() or len(word) > 20)
-        raise InvalidArgumentError(
-            name="IDS", expected="token IDs", found=_shown(next(odd, words[0]))
-        ) from None
+        odd = next((word for word in words if not word.isdecimal() or len(word) > 20), words[0])
+        raise InvalidArgumentError(name="IDS", expected="token IDs", found=_shown(odd)) from None
     text = tokenizer.decode(ids, skip_special_tokens=not options.special)
-    if options.ids:
+    if options.IDS:
         yield text
     else:  # in a pipe nothing is added, so that encode | decode gives the text back
         sys.stdout.write(text)
 
 
 def _train(options: argparse.Namespace) -> Iterator[str]:
-    documents = [_text(_data(path)) for path in options.files]
+    documents = [_text(_data(path)) for path in options.TEXT]
     split: Callable[[str], Iterable[str]] | None = None
     if not options.whole:
-        pattern = options.pattern or pre_tokenizers.GPT2_PATTERN
-        split = lambda text: _pieces(pattern, text)  # noqa: E731 - one of two choices
+        split = partial(_pieces, pre_tokenizers.GPT2_PATTERN)
     trainer = BpeTrainer(options.merges, tie_break="ids", pre_tokenizer=split, progress=progress_bar())
     training = trainer.train(documents)
     names = {byte: to_byte_alphabet(bytes([byte])) for byte in range(256)}
@@ -187,8 +186,9 @@ def _train(options: argparse.Namespace) -> Iterator[str]:
         merges.append((left, right))
     as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=not options.whole)
     model = models.BPE(vocab={name: token_id for token_id, name in names.items()}, merges=tuple(merges))
-    Tokenizer(model, pre_tokenizer=as_bytes, decoder=decoders.ByteLevel()).save(options.out)
-    yield f"{options.out}: {len(names):,} tokens, {len(merges):,} of {options.merges:,} merges"
+    tokenizer = Tokenizer(model, pre_tokenizer=as_bytes, decoder=decoders.ByteLevel())
+    if _write(tokenizer, options.out, "json" if options.out == "-" else None):
+        yield f"{options.out}: {len(names):,} tokens, {len(merges):,} of {options.merges:,} merges"
 
 
 def _pieces(pattern: str, text: str) -> list[str]:
@@ -196,7 +196,7 @@ def _pieces(pattern: str, text: str) -> list[str]:
 
 
 def _trace(options: argparse.Namespace) -> Iterator[str]:
-    _, tokenizer = _load(options.file, options)
+    _, tokenizer = _load(options.FILE, options)
     for text in _texts(options):
         explanation = tokenizer.explain(text)
         yield str(explanation)
@@ -219,7 +219,7 @@ def _merges_of(model: models.BPE, piece: str) -> Iterator[str]:
 
 
 def _compare(options: argparse.Namespace) -> Iterator[str]:
-    (_, first), (_, second) = (_load(path, options) for path in (options.first, options.second))
+    (_, first), (_, second) = (_load(path, options) for path in (options.A, options.B))
     same = first.fingerprint() == second.fingerprint()
     yield f"fingerprints {'are equal' if same else 'differ'}"
     for text in _texts(options):
@@ -227,15 +227,15 @@ def _compare(options: argparse.Namespace) -> Iterator[str]:
         equal = rows[0].ids == rows[1].ids
         options.differs |= not equal
         yield f"{_shown(text, 60)}: {'same IDs' if equal else 'DIFFERENT IDs'}"
-        for path, row in zip((options.first, options.second), rows, strict=True):
+        for path, row in zip((options.A, options.B), rows, strict=True):
             yield f"  {path}: {len(row)} tokens: {' '.join(map(repr, row.tokens))}"
 
 
 def _check(options: argparse.Namespace) -> Iterator[str]:
     from tokenlab import validation  # the course corpus, and processes: nothing that other commands need
 
-    data, tokenizer = _load(options.file, options)
-    remake = partial(Tokenizer.from_bytes, data, folder=_folder(options.file), **_given(options))
+    data, tokenizer = _load(options.FILE, options)
+    remake = partial(Tokenizer.from_bytes, data, folder=_folder(options.FILE), **_given(options))
     findings = validation.validate(tokenizer, remake, seed=options.seed)
     yield from validation.as_text(findings)
     failed = sum(finding.verdict == "fail" for finding in findings)
@@ -244,6 +244,94 @@ def _check(options: argparse.Namespace) -> Iterator[str]:
 
 
 # --- Words
+
+SWITCHES = {
+    "--bytes": "account for every byte (.mtok)",
+    "--all": "list all added tokens, not the first twelve",
+    "--strict": "fail where some text's answers would differ",
+    "--tokens": "one token a line: ID, token, start, end",
+    "--plain": "insert no special tokens",
+    "--as-text": "special tokens in the text are ordinary text",
+    "--lines": "each line of the standard input is a text",
+    "--special": "keep special tokens",
+    "--whole": "let merges cross the edges of words",
+}
+WORDS: dict[str, dict[str, Any]] = {
+    **{name: {"action": "store_true", "help": what} for name, what in SWITCHES.items()},
+    "IDS": {"nargs": "*", "help": "default: the standard input"},
+    "TEXT": {"nargs": "+", "help": "each one is a document"},
+    "OUT": {"help": "the format is that of its suffix: .json, .mtok, .txt"},
+    "--text": {"action": "append", "help": "may be repeated; default: the standard input"},
+    "--to": {"choices": ("json", "mtok", "txt"), "help": "the format, whatever the name"},
+    "--merges": {"type": int, "default": 1000, "help": "how many; default: 1000"},
+    "--out": {"required": True, "metavar": "FILE", "help": "where to; .json, .mtok, or - for .json"},
+    "--seed": {"type": int, "default": 0, "help": "of the random texts; default: 0"},
+    "--rule": {"choices": ("field", "reader"), "help": "whose rules; default: field"},
+    "--algorithm": {"choices": ("bpe", "unigram"), "help": "of type 0; default: by the scores"},
+    "--pattern": {"help": "split pattern of types 1 and 3"},
+}
+LEGACY = "--rule --algorithm --pattern"
+
+
+class Command(NamedTuple):
+    """One command: what runs it, what it does, its words and options, and how it may be called."""
+
+    run: Callable[[argparse.Namespace], Iterator[str]]
+    what: str
+    words: str
+    examples: tuple[str, ...]
+
+
+COMMANDS = {
+    "inspect": Command(
+        _inspect,
+        "say what is in a tokenizer file",
+        f"FILE --bytes --all {LEGACY}",
+        ("tokenizer.mtok", "tokenizer.mtok --bytes"),
+    ),
+    "convert": Command(
+        _convert,
+        "write a tokenizer in another format",
+        f"IN OUT --strict --to {LEGACY}",
+        ("tokenizer.json tokenizer.mtok --strict", "tokenizer.mtok - --to json"),
+    ),
+    "encode": Command(
+        _encode,
+        "text to token IDs",
+        f"FILE --tokens --plain --as-text --text --lines {LEGACY}",
+        ("tokenizer.json --text 'hello world'", "t.mtok < book.txt"),
+    ),
+    "decode": Command(
+        _decode,
+        "token IDs to text",
+        f"FILE IDS --special {LEGACY}",
+        ("tokenizer.json 31373 995", "t.mtok < ids.txt"),
+    ),
+    "train": Command(
+        _train,
+        "train byte-level BPE on text files",
+        "TEXT --merges --out --whole",
+        ("book.txt --merges 1000 --out tokenizer.json",),
+    ),
+    "trace": Command(
+        _trace,
+        "show every stage of encoding a text",
+        f"FILE --text --lines {LEGACY}",
+        ("tokenizer.json --text 'hello'",),
+    ),
+    "check": Command(
+        _check,
+        "try the validation list on a tokenizer; exit code 1 where a check fails",
+        f"FILE --seed {LEGACY}",
+        ("tokenizer.json", "tokenizer.mtok --seed 7"),
+    ),
+    "compare": Command(
+        _compare,
+        "encode the same texts with two tokenizers; exit code 1 where IDs differ",
+        "A B --text --lines",
+        ("a.json b.mtok --text 'hello world'",),
+    ),
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -255,98 +343,19 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     top = _Parser(prog="python -m tokenlab", description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-
-    def add(
-        name: str, run: Callable[[Any], Iterator[str]], what: str, *examples: str
-    ) -> argparse.ArgumentParser:
+    for name, (run, what, words, examples) in COMMANDS.items():
+        shown = [f"  python -m tokenlab {name} {each}" for each in examples]
         command = commands.add_parser(
             name,
             help=what,
             description=what,
-            epilog="examples:\n" + "\n".join(f"  python -m tokenlab {name} {each}" for each in examples),
+            epilog="\n".join(["examples:", *shown]),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.set_defaults(run=run, command=name, differs=False)
-        return command
-
-    def add_legacy(command: argparse.ArgumentParser) -> None:
-        group = command.add_argument_group("legacy .txt files")
-        group.add_argument("--rule", choices=("field", "reader"), help="whose rules; default: field")
-        group.add_argument(
-            "--algorithm", choices=("bpe", "unigram"), help="of type 0; default: by the scores"
-        )
-        group.add_argument("--pattern", help="split pattern of types 1 and 3")
-
-    def add_texts(command: argparse.ArgumentParser) -> None:
-        command.add_argument("--text", action="append", help="may be repeated; default: the standard input")
-        command.add_argument("--lines", action="store_true", help="each line of the standard input is a text")
-
-    command = add(
-        "inspect", _inspect, "say what is in a tokenizer file", "tokenizer.mtok", "tokenizer.mtok --bytes"
-    )
-    command.add_argument("file", metavar="FILE")
-    command.add_argument("--bytes", action="store_true", help="account for every byte (.mtok)")
-    command.add_argument("--all", action="store_true", help="list all added tokens, not the first twelve")
-    add_legacy(command)
-    command = add(
-        "convert",
-        _convert,
-        "write a tokenizer in another format",
-        "tokenizer.json tokenizer.mtok --strict",
-        "tokenizer.mtok - --to json",
-    )
-    command.add_argument("source", metavar="IN")
-    command.add_argument("target", metavar="OUT", help="the format is that of its suffix: .json, .mtok, .txt")
-    command.add_argument("--strict", action="store_true", help="fail where some text's answers would differ")
-    command.add_argument("--to", choices=("json", "mtok", "txt"), help="the format, whatever the name")
-    add_legacy(command)
-    command = add(
-        "encode", _encode, "text to token IDs", "tokenizer.json --text 'hello world'", "t.mtok < book.txt"
-    )
-    command.add_argument("file", metavar="FILE")
-    command.add_argument("--tokens", action="store_true", help="one token a line: ID, token, start, end")
-    command.add_argument("--plain", action="store_true", help="insert no special tokens")
-    command.add_argument(
-        "--as-text", action="store_true", help="special tokens in the text are ordinary text"
-    )
-    add_texts(command)
-    add_legacy(command)
-    command = add("decode", _decode, "token IDs to text", "tokenizer.json 31373 995", "t.mtok < ids.txt")
-    command.add_argument("file", metavar="FILE")
-    command.add_argument("ids", metavar="IDS", nargs="*", help="default: the standard input")
-    command.add_argument("--special", action="store_true", help="keep special tokens")
-    add_legacy(command)
-    command = add(
-        "train", _train, "train byte-level BPE on text files", "book.txt --merges 1000 --out tokenizer.json"
-    )
-    command.add_argument("files", metavar="TEXT", nargs="+", help="each one is a document")
-    command.add_argument("--merges", type=int, default=1000, help="how many; default: 1000")
-    command.add_argument("--out", required=True, metavar="FILE", help="where to; .json or .mtok")
-    command.add_argument("--whole", action="store_true", help="let merges cross the edges of words")
-    command.set_defaults(pattern=None)
-    command = add("trace", _trace, "show every stage of encoding a text", "tokenizer.json --text 'hello'")
-    command.add_argument("file", metavar="FILE")
-    add_texts(command)
-    add_legacy(command)
-    command = add(
-        "check",
-        _check,
-        "try the validation list on a tokenizer; exit code 1 where a check fails",
-        "tokenizer.json",
-        "tokenizer.mtok --seed 7",
-    )
-    command.add_argument("file", metavar="FILE")
-    command.add_argument("--seed", type=int, default=0, help="of the random texts; default: 0")
-    add_legacy(command)
-    command = add(
-        "compare",
-        _compare,
-        "encode the same texts with two tokenizers; exit code 1 where IDs differ",
-        "a.json b.mtok --text 'hello world'",
-    )
-    command.add_argument("first", metavar="A")
-    command.add_argument("second", metavar="B")
-    add_texts(command)
+        legacy = command.add_argument_group("legacy .txt files")
+        for word in words.split():
+            (legacy if word in LEGACY else command).add_argument(word, **WORDS.get(word, {}))
     return top
 
 

@@ -43,16 +43,38 @@ class TokenLabWarning(UserWarning):
     """The root of every warning that this library gives."""
 
 
+# What many errors say alike: the place in what was given, and what does not match there.
+AT = "position {position}: "
+MISMATCH = ": expected {expected}, found {found}"
+
+
+class PositionedError(TokenLabError):
+    """Something wrong at a place in what was given: an index into IDs, rules, bytes or characters."""
+
+    position: int
+
+
+class TokenError(PositionedError):
+    """A token ID that is wrong where it stands."""
+
+    token_id: int
+
+
+class MismatchError(TokenLabError):
+    """Something else than what was expected."""
+
+    expected: str
+    found: str
+
+
 # Chapters 1 to 4: arguments, merge tables, ID layout, documents.
 
 
-class InvalidArgumentError(TokenLabError):
+class InvalidArgumentError(MismatchError):
     """An argument of a kind, or with a value, that cannot be meant."""
 
-    message = "{name}: expected {expected}, found {found}"
+    message = "{name}" + MISMATCH
     name: str
-    expected: str
-    found: str
 
 
 class SingleDocumentError(TokenLabError):
@@ -62,11 +84,10 @@ class SingleDocumentError(TokenLabError):
     found: str
 
 
-class InvalidTokenIdError(TokenLabError):
+class InvalidTokenIdError(PositionedError):
     """Something that is no token ID at all: a float, a bool, a str, None."""
 
-    message = "position {position}: expected an int as token ID, found {found}"
-    position: int
+    message = AT + "expected an int as token ID, found {found}"
     found: str
 
 
@@ -87,11 +108,10 @@ class RepeatedRankError(TokenLabError):
     first_pair: tuple[int, int]
 
 
-class TokenBytesLimitError(TokenLabError):
+class TokenBytesLimitError(PositionedError):
     """Merge rules whose tokens, written out, would take more memory than is allowed."""
 
     message = "rule {position}: the tokens would take {size} bytes (expected at most {limit})"
-    position: int
     size: int
     limit: int
 
@@ -110,92 +130,71 @@ class LayoutOverflowError(TokenLabError):
     merge_count: int
 
 
-class UndefinedOperandError(TokenLabError):
+class UndefinedOperandError(TokenError):
     """A merge rule uses an ID that no byte and no earlier rule defines."""
 
     message = "rule {position}: operand {token_id} is not defined yet (expected a training ID below {limit})"
-    position: int
-    token_id: int
 
 
-class RepeatedPairError(TokenLabError):
+class RepeatedPairError(PositionedError):
     """A merge table gives one pair two ranks."""
 
     message = "rule {position}: the pair {pair} already has rank {first_rank}"
-    position: int
     pair: tuple[int, int]
     first_rank: int
 
 
-class UnknownTokenIdError(TokenLabError):
+class UnknownTokenIdError(TokenError):
     """An ID that the vocabulary does not hold."""
 
-    message = (
-        "position {position}: token ID {token_id} is not in the vocabulary "
-        "(expected an ID below {vocabulary_size})"
-    )
-    position: int
-    token_id: int
+    message = AT + "token ID {token_id} is not in the vocabulary (expected an ID below {vocabulary_size})"
 
 
-class ControlTokenInContentError(TokenLabError):
+class ControlTokenInContentError(TokenError):
     """BOS or EOS where only content may stand."""
 
-    message = "position {position}: control token ID {token_id} in content (expected a byte or merge ID)"
-    position: int
-    token_id: int
+    message = AT + "control token ID {token_id} in content (expected a byte or merge ID)"
 
 
-class DocumentTooShortError(TokenLabError):
+class DocumentTooShortError(PositionedError):
     """A document without room for its two controls."""
 
     message = "a document has at least 2 IDs, BOS and EOS; found {length}"
     length: int
-    position: int
 
 
-class ExpectedBosError(TokenLabError):
+class ExpectedBosError(TokenError):
     """A document that does not begin with BOS."""
 
-    message = "position {position}: expected BOS (ID {expected}), found ID {token_id}"
-    position: int
-    token_id: int
+    message = AT + "expected BOS (ID {expected}), found ID {token_id}"
 
 
-class ExpectedEosError(TokenLabError):
+class ExpectedEosError(TokenError):
     """A document that does not end with EOS."""
 
-    message = "position {position}: expected EOS (ID {expected}), found ID {token_id}"
-    position: int
-    token_id: int
+    message = AT + "expected EOS (ID {expected}), found ID {token_id}"
 
 
-class InteriorControlTokenError(TokenLabError):
+class InteriorControlTokenError(TokenError):
     """BOS or EOS inside a document."""
 
-    message = (
-        "position {position}: control token ID {token_id} inside the document (only its ends may hold one)"
-    )
-    position: int
-    token_id: int
+    message = AT + "control token ID {token_id} inside the document (only its ends may hold one)"
 
 
-class InvalidUtf8Error(TokenLabError):
+class InvalidUtf8Error(PositionedError):
     """Bytes that are no UTF-8 text."""
 
     message = "byte {position}: the bytes are not valid UTF-8 text ({reason})"
-    position: int
     reason: str
 
 
-class LoneSurrogateError(TokenLabError):
+class LoneSurrogateError(PositionedError):
     """Text with half of a UTF-16 pair, which UTF-8 cannot hold."""
 
     message = (
         "character {position}: U+{code_point:04X} is a lone surrogate, "
         "which is no character and has no UTF-8 form"
     )
-    position: int
     code_point: int
 
 
@@ -223,13 +222,12 @@ class GrowthLimitError(TokenLabError):
     limit: int
 
 
-class UnknownCharacterError(TokenLabError):
+class UnknownCharacterError(PositionedError):
     """A character that neither the vocabulary nor an unknown token can stand for."""
 
     message = (
         "{piece!r}, character {position}: {character!r} is not in the vocabulary, and there is no {missing}"
     )
-    position: int
     character: str
     piece: str
     missing: str
@@ -244,14 +242,12 @@ class MissingTokenError(TokenLabError):
     role: str
 
 
-class ComponentError(TokenLabError):
+class ComponentError(MismatchError):
     """A component whose fields contradict each other."""
 
-    message = "{component}.{field}: expected {expected}, found {found}"
+    message = "{component}.{field}" + MISMATCH
     component: str
     field: str
-    expected: str
-    found: str
 
 
 # Chapter 6: the text side of the pipeline (patterns, normalizers, the tokenizer itself).
@@ -274,13 +270,11 @@ class PatternTimeoutError(TokenLabError):
     length: int
 
 
-class CharacterMapError(TokenLabError):
+class CharacterMapError(MismatchError):
     """A precompiled character map that leads out of itself."""
 
-    message = "character map, byte {offset}: expected {expected}, found {found}"
+    message = "character map, byte {offset}" + MISMATCH
     offset: int
-    expected: str
-    found: str
 
 
 class UnknownFormatError(TokenLabError):
@@ -294,13 +288,11 @@ class UnknownFormatError(TokenLabError):
 # Chapter 7: the file formats.
 
 
-class TokenizerJsonError(TokenLabError):
+class TokenizerJsonError(MismatchError):
     """A tokenizer.json, or a file beside it, that does not say what it should."""
 
-    message = "{path}: expected {expected}, found {found}"
+    message = "{path}" + MISMATCH
     path: str
-    expected: str
-    found: str
 
 
 class LostInConversionWarning(TokenLabWarning):
@@ -393,18 +385,16 @@ class UnknownCorpusNameError(CorpusError):
 # Chapter 5: the Unigram model and its training.
 
 
-class EmptyPieceError(TokenLabError):
+class EmptyPieceError(PositionedError):
     """A piece without characters, which no text could ever be cut into."""
 
     message = "piece {position}: a piece has at least one character, found the empty string"
-    position: int
 
 
-class DuplicatePieceError(TokenLabError):
+class DuplicatePieceError(PositionedError):
     """A vocabulary that holds one piece twice."""
 
     message = "piece {position}: {piece!r} has a score already (piece {first_position})"
-    position: int
     first_position: int
     piece: str
 
@@ -424,13 +414,12 @@ class EmptyVocabularyError(TokenLabError):
     message = "no piece has a probability above zero; give unknown_log_probability a value"
 
 
-class NoSegmentationError(TokenLabError):
+class NoSegmentationError(PositionedError):
     """A text that no sequence of pieces makes, where unknown characters have probability zero."""
 
     message = (
         "character {position}: no piece leads on from {character!r}, and unknown characters have no price"
     )
-    position: int
     character: str
 
 
@@ -446,27 +435,23 @@ class UnigramArgumentError(TokenLabError):
 # Chapter 7: files.
 
 
-class MtokError(TokenLabError):
+class MtokError(MismatchError):
     """A binary tokenizer file that is not what its format says, or a value that the format cannot hold."""
 
-    message = "{section}, offset {offset}: expected {expected}, found {found}"
+    message = "{section}, offset {offset}" + MISMATCH
     section: str
     offset: int
-    expected: str
-    found: str
 
 
 class MtokWarning(TokenLabWarning):
     """Something in a `.mtok` file that other readers may take otherwise."""
 
 
-class LegacyTxtError(TokenLabError):
+class LegacyTxtError(MismatchError):
     """A legacy text file that is not what its format says."""
 
-    message = "line {line}: expected {expected}, found {found}"
+    message = "line {line}" + MISMATCH
     line: int
-    expected: str
-    found: str
 
 
 class LegacyTxtWarning(TokenLabWarning):
@@ -496,23 +481,20 @@ class TemplateLimitError(ChatTemplateError):
         super().__init__(detail, line=line, **facts)
 
 
-class ChatInputError(TokenLabError):
+class ChatInputError(MismatchError):
     """Messages, tools, documents or settings that no template can be given."""
 
-    message = "{where}: expected {expected}, found {found}"
+    message = "{where}" + MISMATCH
     where: str
-    expected: str
-    found: str
 
 
-class UntraceableTextError(TokenLabError):
+class UntraceableTextError(PositionedError):
     """A control token of which nobody can say whether the template or the data wrote it."""
 
     message = (
         "character {position}: {token!r} in the rendered text holds characters that the template computed "
         "from data in a way that cannot be followed (or from a number), so nobody can say who wrote it"
     )
-    position: int
     token: str
 
 

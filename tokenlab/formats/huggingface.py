@@ -12,9 +12,8 @@ import binascii
 import json
 import math
 import re
-import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain
 from operator import attrgetter, itemgetter
@@ -23,13 +22,18 @@ from types import NoneType
 from typing import Any, NoReturn
 
 from tokenlab.errors import (
-    LostAnswersError,
     LostAnswersWarning,
     LostExtrasWarning,
     TokenizerJsonError,
     TokenLabError,
 )
-from tokenlab.formats.meaning import post_processor_of, program_of, with_clean_up_spelled
+from tokenlab.formats.meaning import (
+    post_processor_of,
+    program_of,
+    report_losses,
+    with_clean_up_spelled,
+    with_prefix,
+)
 from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.encoding import Padding, Truncation
@@ -91,23 +95,35 @@ def _or_null(form: Form) -> Form:
     return Form(form.read, lambda value: None if value is None else form.write(value), None)
 
 
+def _check(value: Any, kind: type, path: str, expected: str) -> Any:
+    if not isinstance(value, kind):
+        _refuse(path, expected, value)
+    return value
+
+
 def _list(form: Form) -> Form:
     def read(value: Any, path: str) -> tuple[Any, ...]:
-        if not isinstance(value, list):
-            _refuse(path, "a list", value)
-        return tuple(form.read(item, f"{path}[{index}]") for index, item in enumerate(value))
+        items = _check(value, list, path, "a list")
+        return tuple(form.read(item, f"{path}[{index}]") for index, item in enumerate(items))
 
     return Form(read, lambda items: [form.write(item) for item in items])
+
+
+def _mapping(form: Form, expected: str = "an object") -> Form:
+    def read(value: Any, path: str) -> dict[str, Any]:
+        items = _check(value, dict, path, expected).items()
+        return {name: form.read(item, _under(path, name)) for name, item in items}
+
+    return Form(read, lambda items: {name: form.write(items[name]) for name in sorted(items)})
 
 
 def _object(build: Callable[..., Any], forms: Mapping[str, Form], names: Mapping[str, str] = {}) -> Form:
     """Return the form of an object with the fields of what `build` makes, here and there by other `names`."""
 
     def read(value: Any, path: str) -> Any:
-        if not isinstance(value, dict):
-            _refuse(path, "an object", value)
-        for key in value.keys() - forms.keys():
-            _refuse(_under(path, key), f"no field beside {', '.join(forms)}", value[key])
+        for key in _check(value, dict, path, "an object"):
+            if key not in forms:
+                _refuse(_under(path, key), f"no field beside {', '.join(forms)}", value[key])
         values = {names.get(name, name): _read_field(value, name, forms[name], path) for name in forms}
         try:
             return build(**values)
@@ -145,11 +161,17 @@ def _read_dropout(value: Any, path: str) -> float:
     return float(value)
 
 
+def _read_variant(forms: Mapping[str, Form], value: Any, path: str) -> tuple[str, Any]:
+    """Read an object with one key, which says the kind of what it holds."""
+    if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= forms.keys():
+        _refuse(path, "an object " + " or ".join(f'{{"{kind}": ...}}' for kind in forms), value)
+    ((kind, held),) = value.items()
+    return kind, forms[kind].read(held, _under(path, kind))
+
+
 def _read_pattern(value: Any, path: str) -> Pattern:
-    if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= {"String", "Regex"}:
-        _refuse(path, 'an object {"String": ...} or {"Regex": ...}', value)
-    ((kind, text),) = value.items()
-    return Pattern(TEXT.read(text, _under(path, kind)), kind == "Regex")
+    kind, text = _read_variant({"String": TEXT, "Regex": TEXT}, value, path)
+    return Pattern(text, kind == "Regex")
 
 
 def _read_base64(value: Any, path: str) -> bytes:
@@ -165,41 +187,25 @@ def _read_pair(value: Any, path: str) -> tuple[str, int]:
     return TEXT.read(value[0], f"{path}[0]"), COUNT.read(value[1], f"{path}[1]")
 
 
-def _read_piece(value: Any, path: str) -> TemplatePiece:
-    if not isinstance(value, dict) or len(value) != 1 or not value.keys() <= _PIECES.keys():
-        _refuse(path, 'an object {"Sequence": ...} or {"SpecialToken": ...}', value)
-    ((kind, fields),) = value.items()
-    piece: TemplatePiece = _PIECES[kind].read(fields, _under(path, kind))
-    return piece
-
-
 _PIECES = {
     "Sequence": _object(partial(TemplatePiece, "Sequence"), {"id": _one_of("A", "B"), "type_id": COUNT}),
     "SpecialToken": _object(partial(TemplatePiece, "SpecialToken"), {"id": TEXT, "type_id": COUNT}),
 }
+
+
 _SPECIAL_TOKEN = _object(SpecialToken, {"id": TEXT, "ids": _list(COUNT), "tokens": _list(TEXT)})
 
 
-def _read_special_tokens(value: Any, path: str) -> dict[str, SpecialToken]:
-    if not isinstance(value, dict):
-        _refuse(path, "an object", value)
-    return {name: _SPECIAL_TOKEN.read(token, _under(path, name)) for name, token in value.items()}
-
-
 def _read_vocabulary(value: Any, path: str) -> dict[str, int]:
-    if not isinstance(value, dict):
-        _refuse(path, "an object of tokens and their IDs", value)
-    if not set(map(type, value.values())) <= {int}:
-        for token, token_id in value.items():
-            COUNT.read(token_id, _under(path, token))
-    return value
+    vocabulary: dict[str, int] = _check(value, dict, path, "an object of tokens and their IDs")
+    if not set(map(type, vocabulary.values())) <= {int}:
+        _mapping(COUNT).read(vocabulary, path)
+    return vocabulary
 
 
 def _read_merges(value: Any, path: str) -> tuple[tuple[str, str], ...]:
     """Read merges: all as pairs, or all as the older "left right", among which a comment may stand."""
-    if not isinstance(value, list):
-        _refuse(path, "a list of merges", value)
-    rows: list[Any] = value
+    rows: list[Any] = _check(value, list, path, "a list of merges")
     if value and isinstance(value[0], str):
         texts = [merge for merge in value if not (isinstance(merge, str) and merge.startswith("#version"))]
         value, rows = texts, [merge.split(" ") if isinstance(merge, str) else None for merge in texts]
@@ -216,9 +222,7 @@ def _read_merges(value: Any, path: str) -> tuple[tuple[str, str], ...]:
 
 
 def _read_scores(value: Any, path: str) -> tuple[tuple[str, float], ...]:
-    if not isinstance(value, list):
-        _refuse(path, "a list of pieces and their scores", value)
-    for place, row in enumerate(value):
+    for place, row in enumerate(_check(value, list, path, "a list of pieces and their scores")):
         if type(row) is not list or len(row) != 2 or type(row[0]) is not str:
             _refuse(f"{path}[{place}]", "a piece and its score", row)
         if type(row[1]) not in (float, int) or not math.isfinite(row[1]):
@@ -235,11 +239,6 @@ def _read_strategy(value: Any, path: str) -> str | int:
     return "BatchLongest"
 
 
-SPECIAL_TOKENS = Form(
-    _read_special_tokens, lambda tokens: {name: _SPECIAL_TOKEN.write(tokens[name]) for name in sorted(tokens)}
-)
-
-
 # The table: kind -> type tag -> component -> fields.
 
 
@@ -250,14 +249,10 @@ class Row:
     Args:
         component: its class.
         untagged: whether old files write it without a type, so that its required fields tell it.
-        special: the form of a field that is not what FORMS says.
-        upgrade: brings an older spelling to the present one.
     """
 
     component: type
     untagged: bool = False
-    special: Mapping[str, Form] = field(default_factory=dict)
-    upgrade: Callable[[dict[str, Any], str], None] | None = None
 
     @property
     def names(self) -> dict[str, str]:
@@ -269,7 +264,13 @@ class Row:
     @property
     def forms(self) -> dict[str, Form]:
         """The form of each field by its name in the file."""
-        return {name: self.special.get(name) or FORMS[name] for name in self.names}
+        special = SPECIAL.get(self.component, {})
+        return {name: special.get(name) or FORMS[name] for name in self.names}
+
+    @property
+    def required(self) -> set[str]:
+        """The names of the fields that must be there."""
+        return {name for name, form in self.forms.items() if form.default is _REQUIRED}
 
     @property
     def form(self) -> Form:
@@ -306,16 +307,14 @@ def read_component(kind: str, value: Any, path: str) -> Any:
     tag = values.pop("type", None)
     rows = TABLE[kind]
     if tag is None:
-        for name, row in rows.items():
-            required = {each for each, form in row.forms.items() if form.default is _REQUIRED}
-            if row.untagged and required <= values.keys():
-                tag = name
-                break
+        tag = next(
+            (name for name, row in rows.items() if row.untagged and row.required <= values.keys()), None
+        )
     if not isinstance(tag, str) or tag not in rows:
         _refuse(_under(path, "type"), "one of " + ", ".join(rows), _Words("nothing") if tag is None else tag)
     row = rows[tag]
-    if row.upgrade is not None:
-        row.upgrade(values, path)
+    if tag == "Metaspace":
+        _upgrade_metaspace(values, path)
     return row.form.read(values, path)
 
 
@@ -333,8 +332,8 @@ def write_component(kind: str, component: Any) -> dict[str, Any]:
     raise TokenizerJsonError(path=kind, expected="one of " + ", ".join(TABLE[kind]), found=repr(component))
 
 
-def _components(kind: str) -> Form:
-    return _list(Form(partial(read_component, kind), partial(write_component, kind)))
+def _component(kind: str) -> Form:
+    return Form(partial(read_component, kind), partial(write_component, kind))
 
 
 def _forms(form: Form, names: str) -> dict[str, Form]:
@@ -365,79 +364,68 @@ FORMS = {
     **_forms(Form(_read_vocabulary, lambda it: dict(sorted(it.items(), key=itemgetter(1)))), "vocab"),
     **_forms(Form(_read_merges, lambda it: list(map(list, it))), "merges"),
     **_forms(Form(_read_dropout, default=None), "dropout"),
-    **_forms(_list(Form(_read_piece, lambda it: {it.kind: _PIECES[it.kind].write(it)})), "single pair"),
-    **_forms(SPECIAL_TOKENS, "special_tokens"),
-    **_forms(_components("normalizer"), "normalizers"),
-    **_forms(_components("pre_tokenizer"), "pretokenizers"),
-    **_forms(_components("post_processor"), "processors"),
-    **_forms(_components("decoder"), "decoders"),
+    **_forms(
+        _list(
+            Form(lambda *it: _read_variant(_PIECES, *it)[1], lambda it: {it.kind: _PIECES[it.kind].write(it)})
+        ),
+        "single pair",
+    ),
+    **_forms(_mapping(_SPECIAL_TOKEN), "special_tokens"),
+    **_forms(_list(_component("normalizer")), "normalizers"),
+    **_forms(_list(_component("pre_tokenizer")), "pretokenizers"),
+    **_forms(_list(_component("post_processor")), "processors"),
+    **_forms(_list(_component("decoder")), "decoders"),
 }
-_OLD_BPE = _forms(_or_null(TEXT), "unk_token continuing_subword_prefix")
-_SCORES = {"vocab": Form(_read_scores, lambda it: list(map(list, it)))}
+SPECIAL: dict[type, dict[str, Form]] = {
+    pre_tokenizers.Punctuation: {"behavior": FORMS["behavior"].or_else("Isolated")},
+    models.BPE: _forms(_or_null(TEXT), "unk_token continuing_subword_prefix"),
+    models.Unigram: {"vocab": Form(_read_scores, lambda it: list(map(list, it)))},
+    decoders.Strip: {"content": FORMS["replacement"]},
+    Truncation: {
+        "strategy": _one_of("LongestFirst", "OnlyFirst", "OnlySecond"),
+        "direction": FORMS["direction"].or_else("Right"),
+    },
+    Padding: {"strategy": Form(_read_strategy, lambda it: it if isinstance(it, str) else {"Fixed": it})},
+}
+"""The forms of fields that are not what FORMS says of their names."""
 
 
-def _rows(module: Any, tagged: str, untagged: str = "", **special: Row) -> dict[str, Row]:
-    rows = {name: Row(getattr(module, name)) for name in tagged.split()}
-    return {
-        **special,
-        **rows,
-        **{name: Row(getattr(module, name), untagged=True) for name in untagged.split()},
-    }
+def _rows(module: Any, names: str, untagged: str = "") -> dict[str, Row]:
+    return {name: Row(getattr(module, name), name in untagged.split()) for name in names.split()}
 
 
 TABLE: dict[str, dict[str, Row]] = {
     "normalizer": _rows(
         normalizers,
-        "NFC NFD NFKC NFKD Lowercase StripAccents",
+        "NFC NFD NFKC NFKD Lowercase StripAccents Strip Prepend Replace BertNormalizer Precompiled Sequence",
         "Strip Prepend Replace BertNormalizer Precompiled Sequence",
     ),
     "pre_tokenizer": _rows(
         pre_tokenizers,
-        "ByteLevel Whitespace WhitespaceSplit Digits Split BertPreTokenizer Sequence",
-        Punctuation=Row(
-            pre_tokenizers.Punctuation, special={"behavior": FORMS["behavior"].or_else("Isolated")}
-        ),
-        Metaspace=Row(pre_tokenizers.Metaspace, upgrade=_upgrade_metaspace),
+        "Punctuation Metaspace ByteLevel Whitespace WhitespaceSplit Digits Split BertPreTokenizer Sequence",
     ),
-    "model": _rows(
-        models,
-        "",
-        "WordPiece WordLevel",
-        BPE=Row(models.BPE, untagged=True, special=_OLD_BPE),
-    )
-    | {"Unigram": Row(models.Unigram, untagged=True, special=_SCORES)},
+    "model": _rows(models, "BPE WordPiece WordLevel Unigram", "BPE WordPiece WordLevel Unigram"),
     "post_processor": _rows(
-        post_processors, "ByteLevel Sequence", "RobertaProcessing BertProcessing TemplateProcessing"
+        post_processors,
+        "ByteLevel Sequence RobertaProcessing BertProcessing TemplateProcessing",
+        "RobertaProcessing BertProcessing TemplateProcessing",
     ),
     "decoder": _rows(
         decoders,
-        "ByteLevel ByteFallback Fuse Sequence",
-        "WordPiece BPEDecoder Replace",
-        Metaspace=Row(decoders.Metaspace, upgrade=_upgrade_metaspace),
-        Strip=Row(decoders.Strip, untagged=True, special={"content": FORMS["replacement"]}),
+        "Metaspace Strip ByteLevel ByteFallback Fuse Sequence WordPiece BPEDecoder Replace",
+        "Strip WordPiece BPEDecoder Replace",
     ),
 }
-
-
-def _component(kind: str) -> Form:
-    return _or_null(Form(partial(read_component, kind), partial(write_component, kind)))
-
-
-_STRATEGIES = {"strategy": _one_of("LongestFirst", "OnlyFirst", "OnlySecond")}
-_LENGTHS = {"strategy": Form(_read_strategy, lambda it: it if isinstance(it, str) else {"Fixed": it})}
-_TRUNCATION = Row(Truncation, special={**_STRATEGIES, "direction": FORMS["direction"].or_else("Right")}).form
-_PADDING = Row(Padding, special=_LENGTHS).form
-_ADDED_TOKEN = Row(AddedToken).form
 _DOCUMENT = {
     "version": _one_of(VERSION).or_else(VERSION),
-    "truncation": _or_null(_TRUNCATION),
-    "padding": _or_null(_PADDING),
-    "added_tokens": _list(_ADDED_TOKEN).or_else(()),
-    "normalizer": _component("normalizer"),
-    "pre_tokenizer": _component("pre_tokenizer"),
-    "post_processor": _component("post_processor"),
-    "decoder": _component("decoder"),
-    "model": _component("model").or_else(_REQUIRED),
+    "truncation": _or_null(Row(Truncation).form),
+    "padding": _or_null(Row(Padding).form),
+    "added_tokens": _list(Row(AddedToken).form).or_else(()),
+    **{
+        kind: _or_null(_component(kind))
+        for kind in ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+    },
+    "model": _component("model"),
 }
 
 
@@ -627,17 +615,13 @@ def write(tokenizer: Tokenizer, *, strict: bool = False) -> bytes:
     """
     tokenizer = _by_meaning(tokenizer)
     parts = {part: getattr(tokenizer, part) for part in _DOCUMENT if part != "version"}
+    losses = []
     for each in fields(tokenizer):
-        if not (each.init and each.compare) or each.name in parts or not getattr(tokenizer, each.name):
-            continue
-        loss = "tokenizer.json has no place for it"
-        if each.name in ("prefix_ids", "control_ids"):
-            lost = LostAnswersWarning(component=each.name, loss=loss)
-            if strict:
-                raise LostAnswersError(losses=str(lost), warnings=(lost,))
-            warnings.warn(lost, stacklevel=3)
-        else:
-            warnings.warn(LostExtrasWarning(component=each.name, loss=loss), stacklevel=3)
+        if each.init and each.compare and each.name not in parts and getattr(tokenizer, each.name):
+            is_answer = each.name in ("prefix_ids", "control_ids")
+            kind = LostAnswersWarning if is_answer else LostExtrasWarning
+            losses.append(kind(component=each.name, loss="tokenizer.json has no place for it"))
+    report_losses(losses, strict=strict)
     return write_document({**parts, "added_tokens": sorted(tokenizer.added_tokens, key=attrgetter("id"))})
 
 
@@ -645,13 +629,8 @@ def _by_meaning(tokenizer: Tokenizer) -> Tokenizer:
     """Say by components what the format has no field for: IDs in front, and the clean-up after decoding."""
     post_processor = tokenizer.post_processor
     if tokenizer.prefix_ids and isinstance(post_processor, (NoneType, post_processors.TemplateProcessing)):
-        steps = [
-            step
-            for token_id in program_of(post_processor)
-            for step in ([*tokenizer.prefix_ids, None] if token_id is None else [token_id])
-        ]
-        names = {token_id: token for token, token_id in tokenizer.vocabulary.items()}
-        in_front = post_processor_of(steps, lambda token_id: names.get(token_id, ""))
+        steps = with_prefix(program_of(post_processor), tokenizer.prefix_ids)
+        in_front = post_processor_of(steps, tokenizer.model, tokenizer.added_tokens)
         tokenizer = replace(tokenizer, prefix_ids=(), post_processor=in_front)
     return with_clean_up_spelled(tokenizer)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NoReturn, Protocol
@@ -87,24 +87,19 @@ class Codec(Protocol):
     def spelt(self) -> str:
         """The type as the specification writes it."""
 
-    @property
-    def smallest(self) -> int:
-        """The fewest bytes that a value can take."""
+
+def shortened(text: str) -> str:
+    """Return at most 80 characters of what an error shows."""
+    return text if len(text) < 80 else text[:77] + "..."
 
 
 def refuse(out: bytearray, name: str, expected: str, found: object) -> NoReturn:
     """Say that a value has no place in the format, and where it would have stood."""
-    shown = repr(found)
-    raise MtokError(
-        section=name,
-        offset=len(out),
-        expected=expected,
-        found=shown if len(shown) < 80 else shown[:77] + "...",
-    )
+    raise MtokError(section=name, offset=len(out), expected=expected, found=shortened(repr(found)))
 
 
 _PACKINGS = {
-    kind: struct.Struct(f"<{code}") for kind, code in (("u8", "B"), ("u16", "H"), ("u32", "I"), ("f64", "d"))
+    kind: struct.Struct(f"<{code}") for kind, code in zip(("u8", "u16", "u32", "f64"), "BHId", strict=True)
 }
 
 
@@ -116,41 +111,40 @@ class Number:
     highest: int | None = None
 
     @property
-    def code(self) -> str:
-        return _PACKINGS[self.kind].format[1:]
+    def packing(self) -> struct.Struct:
+        """How the bytes are read and made."""
+        return _PACKINGS[self.kind]
 
     @property
-    def smallest(self) -> int:
-        return _PACKINGS[self.kind].size
+    def rule(self) -> str:
+        """What a value has to be, beyond fitting into the bytes."""
+        return "a finite number" if self.kind == "f64" else f"at most {self.highest}"
+
+    def keep_rule(self, values: Collection[Any]) -> bool:
+        """Whether all values are what the rule says."""
+        if self.kind == "f64":
+            return all(map(math.isfinite, values))
+        return self.highest is None or max(values) <= self.highest
 
     def spelt(self) -> str:
-        return self.kind if self.highest is None else f"{self.kind}, at most {self.highest}"
-
-    def fault(self, value: Any) -> str | None:
-        """What is wrong with a value that fits the bytes, if anything."""
-        if self.kind == "f64" and not abs(value) < float("inf"):
-            return "a finite number"
-        if self.highest is not None and value > self.highest:
-            return f"at most {self.highest}"
-        return None
+        return self.kind if self.highest is None else f"{self.kind}, {self.rule}"
 
     def read(self, cursor: Cursor, name: str, meaning: str, counts: dict[str, int]) -> Any:
-        packing, start = _PACKINGS[self.kind], cursor.offset
-        cursor.take(packing.size, name)
-        (value,) = packing.unpack_from(cursor.data, start)
-        if (self.highest is not None or self.kind == "f64") and (expected := self.fault(value)):
-            cursor.fail(name, expected, str(value), start)
-        if cursor.trace is not None:
-            cursor.note(name, start, value, meaning)
+        start = cursor.take(self.packing.size, name)
+        (value,) = self.packing.unpack_from(cursor.data, start)
+        if not self.keep_rule((value,)):
+            cursor.fail(name, self.rule, str(value), start)
+        cursor.note(name, start, value, meaning)
         return value
 
     def write(self, out: bytearray, value: Any, name: str) -> None:
-        if (expected := self.fault(value)) is None:
-            try:
-                out += _PACKINGS[self.kind].pack(value)
+        expected = self.rule
+        try:
+            if self.keep_rule((value,)):
+                out += self.packing.pack(value)
                 return
-            except struct.error:
-                expected = f"a {self.kind}"
+        except struct.error:
+            expected = f"a {self.kind}"
         refuse(out, name, expected, value)
 
 
@@ -163,10 +157,6 @@ class Text:
     """UTF-8 behind its length in bytes."""
 
     size: Number = U16
-
-    @property
-    def smallest(self) -> int:
-        return self.size.smallest
 
     def spelt(self) -> str:
         return "str" if self.size is U16 else f"{self.size.kind} length, then that many bytes of UTF-8"
@@ -186,16 +176,11 @@ class Text:
         try:
             raw = value.encode()
         except UnicodeEncodeError as error:
-            refuse(
-                out, name, f"text that UTF-8 can hold (character {error.start} is a lone surrogate)", value
-            )
-        if len(raw) >= 1 << 8 * self.size.smallest:
-            refuse(
-                out,
-                name,
-                f"at most {(1 << 8 * self.size.smallest) - 1} bytes",
-                f"{len(raw)} bytes: {value[:40]}",
-            )
+            expected = f"text that UTF-8 can hold (character {error.start} is a lone surrogate)"
+            refuse(out, name, expected, value)
+        longest = (1 << 8 * self.size.packing.size) - 1
+        if len(raw) > longest:
+            refuse(out, name, f"at most {longest} bytes", f"{len(raw)} bytes: {value[:40]}")
         self.size.write(out, len(raw), name)
         out += raw
 
@@ -206,10 +191,6 @@ class Count:
 
     of: str
     size: Number = U32
-
-    @property
-    def smallest(self) -> int:
-        return self.size.smallest
 
     def spelt(self) -> str:
         return self.size.kind
@@ -232,61 +213,51 @@ class Part:
     when: str | None = None
 
 
-def _fit(part: Part, column: Sequence[Any]) -> bool:
-    """Whether all values of a column are what its type allows."""
-    if not isinstance(part.codec, Number):
-        return True
-    if part.codec.kind == "f64":
-        return all(map(math.isfinite, column))
-    return part.codec.highest is None or max(column) <= part.codec.highest
+Spec = tuple[Codec, str] | tuple[Codec, str, str]
+"""What a declaration says of a part beside its name."""
+
+
+def _parts(named: Mapping[str, Spec]) -> tuple[Part, ...]:
+    return tuple(Part(name, *spec) for name, spec in named.items())
+
+
+Check = Callable[[Sequence[Any]], tuple[int, str, str] | None]
+"""Takes rows and returns the index of a bad one, what was expected and found; None where all are well."""
 
 
 @lru_cache(maxsize=64)
-def _shape(columns: tuple[Part, ...]) -> tuple[struct.Struct, struct.Struct, struct.Struct | None] | None:
-    """Return how rows of numbers with at most one text are read: before it, after it, and both as one."""
-    codes, texts = ["", ""], 0
+def _shape(columns: tuple[Part, ...]) -> tuple[struct.Struct, struct.Struct]:
+    """Return how rows of numbers with at most one text are read: up to that text, and after it."""
+    codes = [""]
     for part in columns:
+        number = part.codec.size if isinstance(part.codec, Text) else part.codec
+        assert isinstance(number, Number)
+        codes[-1] += number.packing.format[1:]
         if isinstance(part.codec, Text):
-            codes[0] += codes.pop() + part.codec.size.code
             codes.append("")
-            texts += 1
-        elif isinstance(part.codec, Number):
-            codes[1] += part.codec.code
-        else:
-            return None
-    if texts > 1:
-        return None
-    before, after = codes
-    joint = struct.Struct("<" + after + before) if texts else None
-    return struct.Struct("<" + before), struct.Struct("<" + after), joint
+    before, after = codes if len(codes) == 2 else ("", *codes)
+    return struct.Struct("<" + before), struct.Struct("<" + after)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """As many rows as the count says, each the same columns; `check` finds the first row that breaks a rule.
+    """As many rows as the count says, each the same columns: numbers, and at most one text.
 
-    A row is a tuple. `check` takes the rows and returns the index of a bad one, what was expected and found.
+    A row is a tuple; `check` looks at all of them.
     """
 
     columns: tuple[Part, ...]
-    check: Callable[[Sequence[Any]], tuple[int, str, str] | None] = lambda rows: None
-
-    @property
-    def smallest(self) -> int:
-        return 0
+    check: Check
 
     def spelt(self) -> str:
         return "rows of (" + ", ".join(f"{part.codec.spelt()} {part.name}" for part in self.columns) + ")"
 
     def read(self, cursor: Cursor, name: str, meaning: str, counts: dict[str, int]) -> list[Any]:
         count, start = counts[name], cursor.offset
-        claimed = count * sum(part.codec.smallest for part in self.columns)
+        claimed = count * sum(packing.size for packing in _shape(self.columns))
         if claimed > cursor.left:
-            cursor.fail(
-                name,
-                f"at least {claimed} bytes for {count} rows",
-                f"{cursor.left} before the end of the file",
-            )
+            expected = f"at least {claimed} bytes for {count} rows"
+            cursor.fail(name, expected, f"{cursor.left} before the end of the file")
         rows = None if cursor.trace is not None else self._read_in_bulk(cursor, count)
         if rows is None:
             rows = [self._read_row(cursor, name, index) for index in range(count)]
@@ -306,41 +277,42 @@ class Rows:
 
     def _read_in_bulk(self, cursor: Cursor, count: int) -> list[Any] | None:
         """Read plain numbers and strings without a call for each; None, and no move, where a row is bad."""
-        shape = _shape(self.columns)
-        if shape is None or not count:
-            return None if count else []
-        data, at, (head, tail, joint) = cursor.data, cursor.offset, shape
-        if joint is None:  # numbers alone
-            rows = list(tail.iter_unpack(data[at : at + count * tail.size]))
-            if not all(map(_fit, self.columns, zip(*rows, strict=True))):
-                return None
-            cursor.offset += count * tail.size
-            return rows
-        # A row's last numbers and the next row's first ones stand together, so one step reads both.
-        texts, links = [], []
-        try:
-            *first, length = head.unpack_from(data, at)
-            at += head.size
-            step, size = joint.unpack_from, joint.size
-            for _ in range(count - 1):
+        data, at, (head, tail) = cursor.data, cursor.offset, _shape(self.columns)
+        if not count:
+            return []
+        if not head.size:  # numbers alone
+            end = at + count * tail.size
+            rows: list[Any] = list(tail.iter_unpack(data[at:end]))
+            columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
+        else:
+            # A row's last numbers and the next row's first ones stand together, so one step reads both.
+            joint = struct.Struct("<" + tail.format[1:] + head.format[1:])
+            texts, links, step, size = [], [], joint.unpack_from, joint.size
+            try:
+                *first, length = head.unpack_from(data, at)
+                at += head.size
+                for _ in range(count - 1):
+                    end = at + length
+                    texts.append(data[at:end].decode())
+                    link = step(data, end)
+                    at, length = end + size, link[-1]
+                    links.append(link)
                 end = at + length
                 texts.append(data[at:end].decode())
-                link = step(data, end)
-                at, length = end + size, link[-1]
-                links.append(link)
-            end = at + length
-            texts.append(data[at:end].decode())
-            last = tail.unpack_from(data, end)
-        except (struct.error, UnicodeDecodeError):
+                last = tail.unpack_from(data, end)
+            except (struct.error, UnicodeDecodeError):
+                return None
+            end += tail.size
+            links.append((*last, *first, 0))
+            numbers = list(zip(*links, strict=True))[:-1]
+            before = [(*column[-1:], *column[:-1]) for column in numbers[len(last) :]]
+            columns = [*before, texts, *numbers[: len(last)]]
+            rows = list(zip(*columns, strict=True))
+        numeric = ((part.codec, column) for part, column in zip(self.columns, columns, strict=True))
+        if end > len(data) or any(isinstance(c, Number) and not c.keep_rule(column) for c, column in numeric):
             return None
-        links.append((*last, *first, 0))
-        columns = list(zip(*links, strict=True))[:-1]
-        before = [(*column[-1:], *column[:-1]) for column in columns[len(last) :]]
-        ordered = [*before, texts, *columns[: len(last)]]
-        if end + tail.size > len(data) or not all(map(_fit, self.columns, ordered)):
-            return None
-        cursor.offset = end + tail.size
-        return list(zip(*ordered, strict=True))
+        cursor.offset = end
+        return rows
 
     def write(self, out: bytearray, value: Any, name: str) -> None:
         for index, row in enumerate(value):
@@ -352,11 +324,8 @@ class Rows:
 class Record:
     """Named parts in a fixed order; its value is a dict of all but the counts."""
 
+    label: str = ""
     parts: tuple[Part, ...] = ()
-
-    @property
-    def smallest(self) -> int:
-        return sum(part.codec.smallest for part in self.parts if part.when is None)
 
     def read(
         self, cursor: Cursor, name: str = "", meaning: str = "", counts: dict[str, int] | None = None
@@ -365,12 +334,10 @@ class Record:
         counts = {}
         for part in self.parts:
             if part.when is None or values[part.when]:
-                values[part.name] = part.codec.read(cursor, part.name, part.meaning, counts)
-        return {
-            part.name: values[part.name]
-            for part in self.parts
-            if part.name in values and not isinstance(part.codec, Count)
-        }
+                value = part.codec.read(cursor, part.name, part.meaning, counts)
+                if not isinstance(part.codec, Count):
+                    values[part.name] = value
+        return values
 
     def write(self, out: bytearray, value: Any, name: str = "") -> None:
         for part in self.parts:
@@ -379,7 +346,25 @@ class Record:
                 part.codec.write(out, value[source], f"{name} / {part.name}" if name else part.name)
 
     def spelt(self) -> str:
-        return ", ".join(f"{part.codec.spelt()} {part.name}" for part in self.parts) or "nothing"
+        return ", ".join(f"{part.codec.spelt()} {part.name}" for part in self.parts)
+
+    def specification(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the name, the type and the meaning of each part; of none, where there is none."""
+        for part in self.parts:
+            condition = f" (only where {part.when} is 1)" if part.when else ""
+            yield part.name, part.codec.spelt(), part.meaning + condition
+        if not self.parts:
+            yield "", "", ""
+
+
+def record(label: str = "", /, **named: Spec) -> Record:
+    """Declare a record: for each part its type, its meaning, and perhaps the flag that it depends on."""
+    return Record(label, _parts(named))
+
+
+def rows(check: Check = lambda rows: None, /, **named: Spec) -> Rows:
+    """Declare rows by their columns."""
+    return Rows(_parts(named), check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,17 +377,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A one-byte tag that chooses the record behind it; `records` maps a tag to its name and its record."""
+    """A one-byte tag that chooses the record behind it."""
 
     section: str
-    records: Mapping[int, tuple[str, Record]]
+    records: Mapping[int, Record]
 
-    smallest = 1
-
-    def spelt(self) -> str:
-        return self.section
-
-    def read(self, cursor: Cursor, name: str, meaning: str, counts: dict[str, int]) -> Entry:
+    def read(self, cursor: Cursor, name: str) -> Entry:
+        """Take a tag and its record."""
         if len(cursor.sections) > DEEPEST_NESTING:
             cursor.fail(name, f"at most {DEEPEST_NESTING} nested sequences", "a deeper one")
         start = cursor.take(1, f"{name} tag")
@@ -410,17 +391,18 @@ class Tagged:
         if tag not in self.records:
             known = ", ".join(map(str, self.records))
             cursor.fail(f"{name} tag", f"one of {known}", str(tag), start)
-        label, record = self.records[tag]
-        cursor.note(f"{name} tag", start, tag, label)
-        cursor.sections.append(label)
+        record = self.records[tag]
+        cursor.note(f"{name} tag", start, tag, record.label)
+        cursor.sections.append(record.label)
         values = record.read(cursor)
         cursor.sections.pop()
         return Entry(tag, values)
 
-    def write(self, out: bytearray, value: Any, name: str) -> None:
-        label, record = self.records[value.tag]
+    def write(self, out: bytearray, value: Entry, name: str) -> None:
+        """Append a tag and its record."""
+        record = self.records[value.tag]
         out.append(value.tag)
-        record.write(out, value.values, f"{name} / {label}")
+        record.write(out, value.values, f"{name} / {record.label}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,28 +411,15 @@ class Items:
 
     what: Callable[[], Tagged]
 
-    smallest = 0
-
     def spelt(self) -> str:
         return f"that many of {self.what().section}"
 
     def read(self, cursor: Cursor, name: str, meaning: str, counts: dict[str, int]) -> tuple[Entry, ...]:
-        if counts[name] > cursor.left:
-            cursor.fail(name, f"at least {counts[name]} bytes", f"{cursor.left} before the end of the file")
-        return tuple(
-            self.what().read(cursor, f"{name} [{index}]", meaning, {}) for index in range(counts[name])
-        )
+        count = counts[name]
+        if count > cursor.left:
+            cursor.fail(name, f"at least {count} bytes", f"{cursor.left} before the end of the file")
+        return tuple(self.what().read(cursor, f"{name} [{index}]") for index in range(count))
 
     def write(self, out: bytearray, value: Any, name: str) -> None:
         for index, entry in enumerate(value):
             self.what().write(out, entry, f"{name} [{index}]")
-
-
-def specification(tagged: Tagged) -> Iterator[tuple[int, str, str, str, str]]:
-    """Yield the rows of a specification: tag, record, part, type and meaning, from the declaration itself."""
-    for tag, (label, record) in tagged.records.items():
-        if not record.parts:
-            yield tag, label, "", "", ""
-        for part in record.parts:
-            condition = f" (only where {part.when} is 1)" if part.when else ""
-            yield tag, label, part.name, part.codec.spelt(), part.meaning + condition

@@ -19,25 +19,12 @@ from typing import Any
 from tokenlab.errors import (
     InvalidArgumentError,
     LegacyTxtError,
-    LostAnswersError,
     LostAnswersWarning,
     TokenLabError,
 )
-from tokenlab.formats import header, huggingface
-from tokenlab.formats.legacy_txt import (
-    BERT,
-    BYTE,
-    CONTROL,
-    HUGGING_FACE,
-    NORMAL,
-    SENTENCEPIECE,
-    TIKTOKEN,
-    UNKNOWN,
-    USER_DEFINED,
-    LegacyFile,
-    read_file,
-    write_file,
-)
+from tokenlab.formats import header, huggingface, legacy_txt
+from tokenlab.formats.legacy_txt import FIRST_TOKEN_LINE, LegacyFile
+from tokenlab.formats.meaning import report_losses
 from tokenlab.formats.mtok_meaning import NormTable, is_hidden
 from tokenlab.pipeline import decoders, models, normalizers, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
@@ -87,7 +74,7 @@ def algorithm_of(file: LegacyFile) -> str:
     Priorities are whole numbers that only fall from one piece to the next, or all zero; all others are
     log-probabilities.
     """
-    scores = [score for score, kind in zip(file.scores, file.kinds, strict=True) if kind == NORMAL]
+    scores = [score for score, kind in zip(file.scores, file.kinds, strict=True) if kind == legacy_txt.NORMAL]
     whole = all(float(score).is_integer() for score in scores)
     falling = all(late < early for early, late in pairwise(scores))
     return "bpe" if not any(scores) or (whole and falling) else "unigram"
@@ -113,20 +100,17 @@ def to_tokenizer(
     kind = file.header.type
     _check("rule", rule, ("field", "reader"))
     if algorithm is not None:
-        _check(
-            "algorithm",
-            algorithm,
-            ("bpe", "unigram") if (kind, rule) == (SENTENCEPIECE, "field") else (None,),
-        )
-    if pattern is not None and (kind not in (TIKTOKEN, HUGGING_FACE) or rule == "reader"):
+        takes_it = kind == legacy_txt.SENTENCEPIECE and rule == "field"
+        _check("algorithm", algorithm, ("bpe", "unigram") if takes_it else (None,))
+    if pattern is not None and (kind in (legacy_txt.SENTENCEPIECE, legacy_txt.BERT) or rule == "reader"):
         _check("pattern", pattern, (None,))
     listed = [token_id for token_id in dict.fromkeys(file.header.special) if token_id < len(file.tokens)]
     special = {_text(file, token_id): token_id for token_id in listed}
     makers: dict[int, Callable[..., Tokenizer]] = {
-        SENTENCEPIECE: partial(_sentencepiece, algorithm=algorithm),
-        TIKTOKEN: partial(_tiktoken, pattern=pattern, special=special),
-        BERT: _bert,
-        HUGGING_FACE: partial(_hugging_face, pattern=pattern),
+        legacy_txt.SENTENCEPIECE: partial(_sentencepiece, algorithm=algorithm),
+        legacy_txt.TIKTOKEN: partial(_tiktoken, pattern=pattern, special=special),
+        legacy_txt.BERT: _bert,
+        legacy_txt.HUGGING_FACE: partial(_hugging_face, pattern=pattern),
     }
     try:
         tokenizer = makers[kind](file, rule == "reader")
@@ -156,9 +140,8 @@ def _text(file: LegacyFile, token_id: int) -> str:
     try:
         return token.decode() if isinstance(token, bytes) else token
     except UnicodeDecodeError as error:
-        raise LegacyTxtError(
-            line=5 + token_id, expected="a token that is UTF-8", found=repr(token)
-        ) from error
+        line, expected = FIRST_TOKEN_LINE + token_id, "a token that is UTF-8"
+        raise LegacyTxtError(line=line, expected=expected, found=repr(token)) from error
 
 
 def _texts(file: LegacyFile) -> list[str]:
@@ -167,15 +150,17 @@ def _texts(file: LegacyFile) -> list[str]:
 
 def _sentencepiece(file: LegacyFile, by_reader: bool, algorithm: str | None) -> Tokenizer:
     texts, kinds = _texts(file), file.kinds
-    usable = [kind in (NORMAL, USER_DEFINED) for kind in kinds]
+    usable = [kind in (legacy_txt.NORMAL, legacy_txt.USER_DEFINED) for kind in kinds]
     if not by_reader:  # a blank is how some exporters write the marker
         texts = [text.replace(" ", MARKER) if use else text for text, use in zip(texts, usable, strict=True)]
     spelled: dict[str, int] = {}
     for token_id, text in enumerate(texts):
         if spelled.setdefault(text, token_id) != token_id:
             found = f"{text!r}, which has ID {spelled[text]}"
-            raise LegacyTxtError(line=5 + token_id, expected="a piece not spelled before", found=found)
-    unknown = next((token_id for token_id, kind in enumerate(kinds) if kind == UNKNOWN), None)
+            raise LegacyTxtError(
+                line=FIRST_TOKEN_LINE + token_id, expected="a piece not spelled before", found=found
+            )
+    unknown = next((token_id for token_id, kind in enumerate(kinds) if kind == legacy_txt.UNKNOWN), None)
     model: models.Model
     if by_reader or (algorithm or algorithm_of(file)) == "bpe":
         pieces = sorted((i for i, use in enumerate(usable) if use), key=lambda i: -file.scores[i])
@@ -206,7 +191,7 @@ def _sentencepiece(file: LegacyFile, by_reader: bool, algorithm: str | None) -> 
         added_tokens=tuple(
             AddedToken(i, text, normalized=False)
             for i, (text, kind) in enumerate(zip(texts, kinds, strict=True))
-            if kind == USER_DEFINED
+            if kind == legacy_txt.USER_DEFINED
         ),
     )
 
@@ -278,7 +263,7 @@ def read(data: bytes, *, folder: Path | None = None, **options: Any) -> Tokenize
         folder: where it lies: llm_config.json there may hold the chat template, as jinja.chat_template.
         options: see `to_tokenizer`.
     """
-    tokenizer = replace(to_tokenizer(read_file(data), **options), origin=data)
+    tokenizer = replace(to_tokenizer(legacy_txt.read_file(data), **options), origin=data)
     path = None if folder is None else folder / "llm_config.json"
     if path is None or not path.is_file():
         return tokenizer
@@ -301,25 +286,16 @@ def write(tokenizer: Tokenizer, *, strict: bool = False) -> bytes:
     if tokenizer.origin is not None and recognises(tokenizer.origin):
         # The file holds no pattern and no chat template, so these may be any.
         held: dict[str, Any] = {"pre_tokenizer": None, "chat_template": None}
-        choices: tuple[dict[str, Any], ...] = (
-            {},
-            {"rule": "reader"},
-            {"algorithm": "bpe"},
-            {"algorithm": "unigram"},
-        )
-        for options in choices:
+        ways: Any = {"rule": "field"}, {"rule": "reader"}, {"algorithm": "bpe"}, {"algorithm": "unigram"}
+        for options in ways:
             with suppress(TokenLabError), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 if replace(read(tokenizer.origin, **options), **held) == replace(tokenizer, **held):
                     return tokenizer.origin
-    data = write_file(_file_of(tokenizer))
+    data = legacy_txt.write_file(_file_of(tokenizer))
     if read(data).fingerprint() != tokenizer.fingerprint():
-        lost = LostAnswersWarning(
-            component="Tokenizer", loss="a legacy file holds tokens, scores and merges alone"
-        )
-        if strict:
-            raise LostAnswersError(losses=str(lost), warnings=(lost,))
-        warnings.warn(lost, stacklevel=3)
+        loss = "a legacy file holds tokens, scores and merges alone"
+        report_losses([LostAnswersWarning(component="Tokenizer", loss=loss)], strict=strict)
     return data
 
 
@@ -329,43 +305,34 @@ def _file_of(tokenizer: Tokenizer) -> LegacyFile:
     special = tuple(token.id for token in tokenizer.added_tokens if token.special)
     head = partial(header.Header, special=special, stop=tokenizer.stop_ids, prefix=tokenizer.prefix_ids)
     if sorted(texts) != list(range(len(texts))):
-        raise LegacyTxtError(
-            line=4, expected="tokens with the IDs below their number", found="IDs with holes"
-        )
+        expected = "tokens with the IDs below their number"
+        raise LegacyTxtError(line=4, expected=expected, found="IDs with holes")
     tokens = [texts[token_id] for token_id in range(len(texts))]
     as_bytes = tuple(text.encode() for text in tokens)
     if isinstance(model, models.WordPiece):
-        return LegacyFile(head(BERT), as_bytes)
+        return LegacyFile(head(legacy_txt.BERT), as_bytes)
     if isinstance(model, models.BPE) and isinstance(tokenizer.decoder, decoders.ByteLevel):
-        return LegacyFile(head(HUGGING_FACE), tuple(tokens), merges=tuple(model.merges))
+        return LegacyFile(head(legacy_txt.HUGGING_FACE), tuple(tokens), merges=tuple(model.merges))
     if isinstance(model, models.Unigram):
         scores = dict(model.vocab)
         unknown = None if model.unk_id is None else model.vocab[model.unk_id][0]
     elif isinstance(model, models.BPE):
-        scores = {
-            left + right: float(-rank) for rank, (left, right) in reversed(list(enumerate(model.merges)))
-        }
+        ranked = reversed(list(enumerate(model.merges)))
+        scores = {left + right: float(-rank) for rank, (left, right) in ranked}
         unknown = model.unk_token
     else:
         raise LegacyTxtError(line=1, expected="BPE, Unigram or WordPiece", found=type(model).__name__)
     kinds = tuple(_kind(text, unknown, token_id in special) for token_id, text in enumerate(tokens))
     last = min(scores.values(), default=0.0)
-    return LegacyFile(
-        head(SENTENCEPIECE),
-        as_bytes,
-        tuple(
-            scores.get(text, last - 1 if kind == NORMAL else 0.0)
-            for text, kind in zip(tokens, kinds, strict=True)
-        ),
-        kinds,
-    )
+    absent = (last - 1 if kind == legacy_txt.NORMAL else 0.0 for kind in kinds)
+    return LegacyFile(head(legacy_txt.SENTENCEPIECE), as_bytes, tuple(map(scores.get, tokens, absent)), kinds)
 
 
 def _kind(text: str, unknown: str | None, special: bool) -> int:
     if text == unknown:
-        return UNKNOWN
+        return legacy_txt.UNKNOWN
     is_byte = len(text) == 6 and text.startswith("<0x") and text.endswith(">")
-    return BYTE if is_byte else CONTROL if special else NORMAL
+    return legacy_txt.BYTE if is_byte else legacy_txt.CONTROL if special else legacy_txt.NORMAL
 
 
 def plain_form(tokenizer: Tokenizer) -> None:

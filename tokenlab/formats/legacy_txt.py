@@ -9,15 +9,15 @@ from __future__ import annotations
 import binascii
 import math
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
 from tokenlab.errors import LegacyTxtError, LegacyTxtWarning, MtokError
 from tokenlab.formats.header import Header, read_header, write_header
-from tokenlab.formats.layout import Cursor
+from tokenlab.formats.layout import Cursor, shortened
 
 SENTENCEPIECE, TIKTOKEN, BERT, HUGGING_FACE = range(4)
+FIRST_TOKEN_LINE = 5  # after the header and the counts
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 
 
@@ -37,45 +37,37 @@ class LegacyFile:
 
 
 def _fail(line: int, expected: str, found: str) -> NoReturn:
-    raise LegacyTxtError(line=line, expected=expected, found=found if len(found) < 80 else found[:77] + "...")
+    raise LegacyTxtError(line=line, expected=expected, found=shortened(found))
 
 
 class _Lines:
     """The lines after the header, numbered as an editor does. Only LF, or CR LF throughout, ends one."""
 
     def __init__(self, data: bytes, start: int) -> None:
-        self.number = data.count(b"\n", 0, start)
-        rest = data[start:]
-        self.end = b"\r\n" if data[:start].endswith(b"\r\n") else b"\n"
-        self.lines = rest.split(self.end)
-        if self.lines[-1] == b"":
-            self.lines.pop()
-        self.number_of_first, self.at = self.number + 1, 0
+        self.crlf = data[:start].endswith(b"\r\n")
+        lines = data[start:].split(b"\r\n" if self.crlf else b"\n")
+        if lines[-1] == b"":
+            lines.pop()
+        first = data.count(b"\n", 0, start) + 1
+        self.left = list(enumerate(lines, first))
+        self.end = first + len(lines)
 
-    @property
-    def left(self) -> int:
-        return len(self.lines) - self.at
+    def take(self, count: int, what: str) -> list[tuple[int, bytes]]:
+        """Take lines, each with its number."""
+        if count > len(self.left):
+            _fail(self.end, f"{count} lines of {what}", f"only {len(self.left)}")
+        taken, self.left = self.left[:count], self.left[count:]
+        return taken
 
-    def take(self, what: str) -> bytes:
-        self.number = self.number_of_first + self.at
+    def counts(self, how_many: int) -> list[int]:
+        """Take the line that says how many tokens follow, and how many merges."""
         if not self.left:
-            _fail(self.number, what, "the end of the file")
-        self.at += 1
-        return self.lines[self.at - 1]
-
-    def numbered(self, count: int, what: str) -> Iterator[tuple[int, bytes]]:
-        if count > self.left:
-            _fail(self.number_of_first + len(self.lines), f"{count} lines of {what}", f"only {self.left}")
-        for _ in range(count):
-            yield self.number_of_first + self.at, self.take(what)
-
-
-def _counts(lines: _Lines, how_many: int) -> list[int]:
-    line = lines.take("the number of tokens")
-    words = line.split(b" ")
-    if len(words) != how_many or not all(word.isdigit() and len(word) <= 10 for word in words):
-        _fail(lines.number, f"{how_many} whole number(s)", repr(line))
-    return [int(word) for word in words]
+            _fail(self.end, "the number of tokens", "the end of the file")
+        ((number, line),) = self.take(1, "counts")
+        words = line.split(b" ")
+        if len(words) != how_many or not all(word.isdigit() and len(word) <= 10 for word in words):
+            _fail(number, f"{how_many} whole number(s)", repr(line))
+        return [int(word) for word in words]
 
 
 def _base64(word: bytes, line: int) -> bytes:
@@ -114,21 +106,17 @@ def read_file(data: bytes) -> LegacyFile:
     if header.type == HUGGING_FACE:
         file = _read_hugging_face(header, lines)
     else:
-        (count,) = _counts(lines, 1)
-        rows = [_row(header.type, line, number) for number, line in lines.numbered(count, "tokens")]
+        (count,) = lines.counts(1)
+        rows = [_row(header.type, line, number) for number, line in lines.take(count, "tokens")]
         tokens, scores, kinds = zip(*rows, strict=True) if rows else ((), (), ())
         file = LegacyFile(header, tokens, *((scores, kinds) if header.type == SENTENCEPIECE else ()))
-    if lines.left:
-        _fail(lines.number_of_first + lines.at, "the end of the file", repr(lines.lines[lines.at]))
+    for number, line in lines.left:
+        _fail(number, "the end of the file", repr(line))
     seen: dict[object, int] = {}
-    first_token_line = lines.number_of_first + 1
     for token_id, token in enumerate(file.tokens):
         if seen.setdefault(token, token_id) != token_id:
-            _fail(
-                first_token_line + token_id,
-                "a token not listed before",
-                f"{token!r}, which has ID {seen[token]}",
-            )
+            found = f"{token!r}, which has ID {seen[token]}"
+            _fail(FIRST_TOKEN_LINE + token_id, "a token not listed before", found)
     for token_id in (*header.special, *header.stop, *header.prefix):
         if token_id >= len(file.tokens):
             warnings.warn(LegacyTxtWarning(f"the header lists ID {token_id}, which no row has"), stacklevel=3)
@@ -154,10 +142,10 @@ def _row(kind: int, line: bytes, number: int) -> tuple[bytes, float, int]:
 
 
 def _read_hugging_face(header: Header, lines: _Lines) -> LegacyFile:
-    token_count, merge_count = _counts(lines, 2)
-    tokens = [_text(line, number) for number, line in lines.numbered(token_count, "tokens")]
-    if lines.end == b"\n" and tokens and all(token.endswith("\r") for token in tokens):
-        _fail(lines.number_of_first + 1, "the line ends of the header", repr(tokens[0]))
+    token_count, merge_count = lines.counts(2)
+    tokens = [_text(line, number) for number, line in lines.take(token_count, "tokens")]
+    if not lines.crlf and tokens and all(token.endswith("\r") for token in tokens):
+        _fail(FIRST_TOKEN_LINE, "the line ends of the header", repr(tokens[0]))
     known, lengths = set(tokens), set(map(len, tokens))
 
     def halves(text: str) -> list[tuple[str, str]]:
@@ -167,11 +155,11 @@ def _read_hugging_face(header: Header, lines: _Lines) -> LegacyFile:
         found = ((text[:at], text[at + 1 :]) for at in cuts)
         return [(left, right) for left, right in found if {left, right, left + right} <= known]
 
-    if merge_count == lines.left + 1 > 1 and not halves(tokens[-1]):
+    if merge_count == len(lines.left) + 1 > 1 and not halves(tokens[-1]):
         merge_count -= 1
         warnings.warn(LegacyTxtWarning("the number of merges is one more than there are"), stacklevel=4)
     merges = []
-    for place, (number, line) in enumerate(lines.numbered(merge_count, "merges")):
+    for place, (number, line) in enumerate(lines.take(merge_count, "merges")):
         if place == 0 and line.startswith(b"#version"):
             continue
         fits = halves(_text(line, number))
@@ -195,9 +183,7 @@ def write_file(file: LegacyFile) -> bytes:
         merges = [f"{left} {right}".encode() for left, right in file.merges]
         lines = [b"%d %d" % (len(rows), len(merges)), *rows, *merges]
     else:
-        rows = [
-            binascii.b2a_base64(token, newline=False) for token in file.tokens if isinstance(token, bytes)
-        ]
+        rows = [binascii.b2a_base64(t, newline=False) for t in file.tokens if isinstance(t, bytes)]
         if file.header.type == SENTENCEPIECE:
             scored = zip(rows, file.scores, file.kinds, strict=True)
             rows = [b"%b %b %d" % (row, repr(score).encode(), kind) for row, score, kind in scored]

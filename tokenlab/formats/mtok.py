@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter, lt
@@ -18,7 +19,7 @@ from typing import Any
 
 from tokenlab.errors import MtokError
 from tokenlab.files import write_whole
-from tokenlab.formats import header, layout
+from tokenlab.formats import header
 from tokenlab.formats.header import Header, read_header, write_header
 from tokenlab.formats.layout import (
     F64,
@@ -31,11 +32,12 @@ from tokenlab.formats.layout import (
     Field,
     Items,
     Number,
-    Part,
     Record,
-    Rows,
+    Spec,
     Tagged,
     Text,
+    record,
+    rows,
 )
 from tokenlab.pipeline.tokenizer import Tokenizer
 
@@ -60,217 +62,164 @@ def _ascending(key: Any, what: str) -> Any:
 
 
 # Comparing str compares code points, which is the order of their UTF-8 bytes.
-NORM_TABLE = Record(
-    (
-        Part("count", Count("entries"), "rows of the table"),
-        Part(
-            "entries",
-            Rows(
-                (
-                    Part("code_point", Number("u32", highest=0x10FFFF), "the character"),
-                    Part("form", STR, "what it becomes"),
-                ),
-                _ascending(itemgetter(0), "code point"),
-            ),
-            "one code point at a time",
+BY_TOKEN = _ascending(itemgetter(0), "the bytes of the token")
+BY_PAIR = _ascending(itemgetter(0, 1), "(left ID, right ID)")
+BY_CODE_POINT = _ascending(itemgetter(0), "code point")
+SORTED = "sorted, so that it is searched by halves"
+
+# Parts that several records share: the type, and what it means.
+BERT: dict[str, Spec] = {
+    "clean_text": (FLAG, "drop control characters"),
+    "handle_chinese_chars": (FLAG, "put spaces around CJK characters"),
+    "strip_accents": (FLAG, "decompose, then drop the marks"),
+    "lowercase": (FLAG, "lower case"),
+}
+REPLACE: dict[str, Spec] = {
+    "pattern": (STR, "a literal string"),
+    "content": (STR, "what takes its place"),
+}
+METASPACE: dict[str, Spec] = {
+    "replacement": (STR, "stands for a space"),
+    "add_prefix_space": (FLAG, "a space is put before the text"),
+}
+NORM_TABLE = record(
+    count=(Count("entries"), "rows of the table"),
+    entries=(
+        rows(
+            BY_CODE_POINT,
+            code_point=(Number("u32", highest=0x10FFFF), "the character"),
+            form=(STR, "what it becomes"),
         ),
-    )
+        "one code point at a time",
+    ),
 )
-BERT_FLAGS = tuple(
-    Part(name, FLAG, meaning)
-    for name, meaning in (
-        ("clean_text", "drop control characters"),
-        ("handle_chinese_chars", "put spaces around CJK characters"),
-        ("strip_accents", "decompose, then drop the marks"),
-        ("lowercase", "lower case"),
-    )
-)
+FORMS = (NORM_TABLE, "the forms that differ")
+SIZE = (Count("vocabulary"), "rows of the vocabulary")
+TOKEN: dict[str, Spec] = {"token": (STR, "the token's text"), "id": (U32, "the token's ID")}
+FALLBACK = (FLAG, "unknown characters become their bytes")
+BEHAVIORS = ("Isolated", "Removed", "MergedWithPrevious")
 
 
 def _sequence(name: str, tagged: Callable[[], Tagged]) -> Record:
-    return Record((Part("count", Count(name), "how many follow"), Part(name, Items(tagged), "in this order")))
+    items: Spec = (Items(tagged), "in this order")
+    return record("Sequence", count=(Count(name), "how many follow"), **{name: items})
 
 
 NORMALIZER: Tagged = Tagged(
     "Normalizer",
     {
-        0: ("none", Record()),
-        1: ("NFKC without a table", Record()),
-        2: ("Prepend", Record((Part("prepend", STR, "put before the text"),))),
-        3: (
-            "Replace",
-            Record((Part("pattern", STR, "a literal string"), Part("content", STR, "what takes its place"))),
-        ),
-        4: ("Sequence", _sequence("normalizers", lambda: NORMALIZER)),
-        5: ("BertNormalizer", Record(BERT_FLAGS)),
-        6: ("NFKC with a table", Record((Part("table", NORM_TABLE, "the forms that differ"),))),
-        7: (
-            "BertNormalizer with an NFD table",
-            Record((*BERT_FLAGS, Part("table", NORM_TABLE, "the forms that differ", when="strip_accents"))),
-        ),
-        8: ("Strip", Record((Part("left", FLAG, "strip the start"), Part("right", FLAG, "strip the end")))),
+        0: record("none"),
+        1: record("NFKC without a table"),
+        2: record("Prepend", prepend=(STR, "put before the text")),
+        3: record("Replace", **REPLACE),
+        4: _sequence("normalizers", lambda: NORMALIZER),
+        5: record("BertNormalizer", **BERT),
+        6: record("NFKC with a table", table=FORMS),
+        7: record("BertNormalizer with an NFD table", **BERT, table=(*FORMS, "strip_accents")),
+        8: record("Strip", left=(FLAG, "strip the start"), right=(FLAG, "strip the end")),
     },
-)
-REPLACEMENT = (
-    Part("replacement", STR, "stands for a space"),
-    Part("add_prefix_space", FLAG, "a space is put before the text"),
 )
 PRE_TOKENIZER: Tagged = Tagged(
     "PreTokenizer",
     {
-        0: ("none", Record()),
-        1: ("ByteLevel", Record((Part("use_regex", FLAG, "split as GPT-2 does"),))),
-        2: ("Digits", Record((Part("individual_digits", FLAG, "each digit by itself"),))),
-        3: ("Metaspace", Record(REPLACEMENT)),
-        4: (
+        0: record("none"),
+        1: record("ByteLevel", use_regex=(FLAG, "split as GPT-2 does")),
+        2: record("Digits", individual_digits=(FLAG, "each digit by itself")),
+        3: record("Metaspace", **METASPACE),
+        4: record(
             "Split",
-            Record(
-                (
-                    Part("pattern", STR, "a regular expression"),
-                    Part("invert", FLAG, "the matches are what is kept"),
-                    Part("behavior", Number("u8", highest=2), "0 Isolated, 1 Removed, 2 MergedWithPrevious"),
-                )
-            ),
+            pattern=(STR, "a regular expression"),
+            invert=(FLAG, "the matches are what is kept"),
+            behavior=(Number("u8", highest=2), ", ".join(f"{i} {name}" for i, name in enumerate(BEHAVIORS))),
         ),
-        5: ("BertPreTokenizer", Record()),
-        6: ("Sequence", _sequence("pretokenizers", lambda: PRE_TOKENIZER)),
+        5: record("BertPreTokenizer"),
+        6: _sequence("pretokenizers", lambda: PRE_TOKENIZER),
     },
 )
-TOKEN, TOKEN_ID = Part("token", STR, "the token's text"), Part("id", U32, "the token's ID")
-VOCABULARY_SIZE = Part("vocab_size", Count("vocabulary"), "rows of the vocabulary")
-BY_TOKEN = _ascending(itemgetter(0), "the bytes of the token")
 MODEL = Tagged(
     "Model",
     {
-        0: (
+        0: record(
             "BPE",
-            Record(
-                (
-                    VOCABULARY_SIZE,
-                    Part("byte_fallback", FLAG, "unknown characters become their bytes"),
-                    Part("byte_level", FLAG, "the model itself maps bytes to the byte alphabet"),
-                    Part("merge_count", Count("merges"), "rows of the merge table"),
-                    Part(
-                        "vocabulary",
-                        Rows((TOKEN, TOKEN_ID), BY_TOKEN),
-                        "sorted, so that it is searched by halves",
-                    ),
-                    Part(
-                        "merges",
-                        Rows(
-                            (
-                                Part("left_id", U32, "the left operand"),
-                                Part("right_id", U32, "the right operand"),
-                                Part("rank", U32, "its priority: lower is earlier"),
-                            ),
-                            _ascending(itemgetter(0, 1), "(left ID, right ID)"),
-                        ),
-                        "sorted, so that it is searched by halves",
-                    ),
-                )
+            vocab_size=SIZE,
+            byte_fallback=FALLBACK,
+            byte_level=(FLAG, "the model itself maps bytes to the byte alphabet"),
+            merge_count=(Count("merges"), "rows of the merge table"),
+            vocabulary=(rows(BY_TOKEN, **TOKEN), SORTED),
+            merges=(
+                rows(
+                    BY_PAIR,
+                    left_id=(U32, "the left operand"),
+                    right_id=(U32, "the right operand"),
+                    rank=(U32, "its priority: lower is earlier"),
+                ),
+                SORTED,
             ),
         ),
-        1: (
+        1: record(
             "WordPiece",
-            Record(
-                (
-                    VOCABULARY_SIZE,
-                    Part("unk_token", STR, "stands for a word that has no pieces"),
-                    Part("continuing_subword_prefix", STR, "before pieces inside a word"),
-                    Part("max_input_chars_per_word", U32, "longer words are unknown"),
-                    Part(
-                        "vocabulary",
-                        Rows((TOKEN, TOKEN_ID), BY_TOKEN),
-                        "sorted, so that it is searched by halves",
-                    ),
-                )
-            ),
+            vocab_size=SIZE,
+            unk_token=(STR, "stands for a word that has no pieces"),
+            continuing_subword_prefix=(STR, "before pieces inside a word"),
+            max_input_chars_per_word=(U32, "longer words are unknown"),
+            vocabulary=(rows(BY_TOKEN, **TOKEN), SORTED),
         ),
-        2: (
+        2: record(
             "Unigram",
-            Record(
-                (
-                    VOCABULARY_SIZE,
-                    Part("unk_id", U32, "the ID of the unknown token"),
-                    Part("byte_fallback", FLAG, "unknown characters become their bytes"),
-                    Part(
-                        "vocabulary",
-                        Rows((TOKEN, TOKEN_ID, Part("score", F64, "its log-probability")), BY_TOKEN),
-                        "sorted, so that it is searched by halves",
-                    ),
-                )
-            ),
+            vocab_size=SIZE,
+            unk_id=(U32, "the ID of the unknown token"),
+            byte_fallback=FALLBACK,
+            vocabulary=(rows(BY_TOKEN, **TOKEN, score=(F64, "its log-probability")), SORTED),
         ),
     },
 )
 DECODER: Tagged = Tagged(
     "Decoder",
     {
-        0: ("ByteLevel", Record()),
-        1: ("ByteFallback", Record()),
-        2: ("Metaspace", Record(REPLACEMENT)),
-        3: (
-            "WordPiece",
-            Record((Part("prefix", STR, "joined to the piece before"), Part("cleanup", FLAG, "tidy spaces"))),
-        ),
-        4: ("Fuse", Record()),
-        5: (
-            "Replace",
-            Record((Part("pattern", STR, "a literal string"), Part("content", STR, "what takes its place"))),
-        ),
-        6: (
+        0: record("ByteLevel"),
+        1: record("ByteFallback"),
+        2: record("Metaspace", **METASPACE),
+        3: record("WordPiece", prefix=(STR, "joined to the piece before"), cleanup=(FLAG, "tidy spaces")),
+        4: record("Fuse"),
+        5: record("Replace", **REPLACE),
+        6: record(
             "Strip",
-            Record(
-                (
-                    Part("content", STR, "the character that is stripped"),
-                    Part("start", U32, "how many at the start"),
-                    Part("stop", U32, "how many at the end"),
-                )
-            ),
+            content=(STR, "the character that is stripped"),
+            start=(U32, "how many at the start"),
+            stop=(U32, "how many at the end"),
         ),
-        7: ("Sequence", _sequence("decoders", lambda: DECODER)),
+        7: _sequence("decoders", lambda: DECODER),
     },
 )
-ADDED_TOKENS = Record(
-    (
-        Part("count", Count("tokens"), "rows of added tokens"),
-        Part(
-            "tokens",
-            Rows(
-                (
-                    TOKEN_ID,
-                    Part("special", FLAG, "a control token"),
-                    Part("lstrip", FLAG, "takes white space before it in"),
-                    Part("rstrip", FLAG, "takes white space after it in"),
-                    Part("content", STR, "the text that is matched"),
-                )
-            ),
-            "matched before anything else",
+BODY = {"normalizer": NORMALIZER, "pre_tokenizer": PRE_TOKENIZER, "model": MODEL, "decoder": DECODER}
+ADDED_TOKENS = record(
+    count=(Count("tokens"), "rows of added tokens"),
+    tokens=(
+        rows(
+            id=TOKEN["id"],
+            special=(FLAG, "a control token"),
+            lstrip=(FLAG, "takes white space before it in"),
+            rstrip=(FLAG, "takes white space after it in"),
+            content=(STR, "the text that is matched"),
         ),
-    )
+        "matched before anything else",
+    ),
 )
-# The optional tail: a file may end after any of these groups.
-CHAT = Record((Part("chat_template", Text(U32), "Jinja2"), Part("eos_token", STR, "the text of EOS")))
-FLAGS = Record((Part("flags", FLAG, "bit 0: tidy spaces after decoding"),))
-BOS = Record((Part("bos_token", STR, "the text of BOS"),))
+# The optional tail: a file may end before any of these groups, and before the program behind them.
+TAIL = {
+    "Chat template": record(chat_template=(Text(U32), "Jinja2"), eos_token=(STR, "the text of EOS")),
+    "Flags": record(flags=(FLAG, "bit 0: tidy spaces after decoding")),
+    "BOS token": record(bos_token=(STR, "the text of BOS")),
+}
 STEP = Tagged(
-    "Step",
-    {
-        0: ("sequence A", Record()),
-        1: ("special token", Record((Part("id", U32, "the ID that is put here"),))),
-    },
+    "Step", {0: record("sequence A"), 1: record("special token", id=(U32, "the ID that is put here"))}
 )
-PROGRAM = Record(
-    (
-        Part("count", Count("steps", U16), "steps of the program"),
-        Part("steps", Items(lambda: STEP), "what an encoding is made of"),
-    )
+PROGRAM = record(
+    count=(Count("steps", U16), "steps of the program"),
+    steps=(Items(lambda: STEP), "what an encoding is made of"),
 )
-OLDER_PROGRAM = Record(
-    (
-        Part("count", Count("ids", U16), "IDs after the text"),
-        Part("ids", Rows((TOKEN_ID,)), "put after the text"),
-    )
+OLDER_PROGRAM = record(
+    count=(Count("ids", U16), "IDs after the text"), ids=(rows(id=TOKEN["id"]), "put after the text")
 )
 
 
@@ -295,9 +244,6 @@ class MtokFile:
     bos_token: str | None = None
     steps: tuple[Entry, ...] | None = None
     appended: tuple[int, ...] | None = None
-
-
-BODY = (("normalizer", NORMALIZER), ("pre_tokenizer", PRE_TOKENIZER), ("model", MODEL), ("decoder", DECODER))
 
 
 def read_file(
@@ -326,17 +272,17 @@ def read_file(
     if header.type != MTOK_TYPE:
         cursor.fail("Header / type", f"{MTOK_TYPE}, a pipeline", str(header.type), 4)
     body: dict[str, Any] = {}
-    for name, tagged in BODY:
+    for name, tagged in BODY.items():
         enter(tagged.section)
-        body[name] = tagged.read(cursor, name, "", {})
+        body[name] = tagged.read(cursor, name)
     enter("Added tokens")
     added = tuple(ADDED_TOKENS.read(cursor)["tokens"])
     tail: dict[str, Any] = {}
-    for section, record in (("Chat template", CHAT), ("Flags", FLAGS), ("BOS token", BOS)):
+    for section, group in TAIL.items():
         if not cursor.left:
             break
         enter(section)
-        tail |= record.read(cursor)
+        tail |= group.read(cursor)
     if cursor.left:
         enter("Post-processor")
         tail |= _read_program(cursor)
@@ -345,20 +291,20 @@ def read_file(
 
 def _read_program(cursor: Cursor) -> dict[str, Any]:
     """The last group: a program where it parses as one to the end of the file, else the older list."""
-    attempt = Cursor(cursor.data, cursor.offset)
-    attempt.sections = list(cursor.sections)
-    try:
-        PROGRAM.read(attempt)
-        fault = None if not attempt.left else "trailing bytes"
-    except MtokError as error:
-        fault = str(error)
-    if fault is None:
-        return {"steps": PROGRAM.read(cursor)["steps"]}
-    older = U16.read(Cursor(cursor.data, cursor.offset), "count", "", {}) if cursor.left >= 2 else 0
-    if cursor.left != 2 + 4 * older:
-        PROGRAM.read(cursor)
+
+    def is_all(record: Record) -> bool:
+        attempt = Cursor(cursor.data, cursor.offset)
+        with suppress(MtokError):
+            record.read(attempt)
+            return not attempt.left
+        return False
+
+    if is_all(OLDER_PROGRAM) and not is_all(PROGRAM):
+        return {"appended": tuple(token_id for (token_id,) in OLDER_PROGRAM.read(cursor)["ids"])}
+    program = PROGRAM.read(cursor)
+    if cursor.left:
         cursor.fail("end", "the end of the file", f"{cursor.left} more bytes")
-    return {"appended": tuple(row[0] for row in OLDER_PROGRAM.read(cursor)["ids"])}
+    return program
 
 
 def write_file(file: MtokFile) -> bytes:
@@ -369,14 +315,14 @@ def write_file(file: MtokFile) -> bytes:
     """
     out = bytearray()
     write_header(out, file.header)
-    for name, tagged in BODY:
+    for name, tagged in BODY.items():
         tagged.write(out, getattr(file, name), tagged.section)
     ADDED_TOKENS.write(out, {"tokens": file.added_tokens}, "Added tokens")
-    tail = {part.name: getattr(file, part.name) for record in (CHAT, FLAGS, BOS) for part in record.parts}
-    for section, record in (("Chat template", CHAT), ("Flags", FLAGS), ("BOS token", BOS)):
-        if any(tail[part.name] is None for part in record.parts):
+    for section, group in TAIL.items():
+        held = {part.name: getattr(file, part.name) for part in group.parts}
+        if None in held.values():
             return bytes(out)
-        record.write(out, tail, section)
+        group.write(out, held, section)
     if file.steps is not None:
         PROGRAM.write(out, {"steps": file.steps}, "Post-processor")
     elif file.appended is not None:
@@ -401,13 +347,15 @@ def sections(data: bytes) -> list[tuple[str, int, int]]:
 
 def specification() -> list[tuple[str, str, str, str, str, str]]:
     """Return the document's tables from the declaration: section, tag, record, part, type, meaning."""
-    rows: list[tuple[str, str, str, str, str, str]] = []
-    for tagged in (NORMALIZER, PRE_TOKENIZER, MODEL, DECODER, STEP):
-        rows += [(tagged.section, str(row[0]), *row[1:]) for row in layout.specification(tagged)]
-    plain = (("Added tokens", ADDED_TOKENS), ("Chat template", CHAT), ("Flags", FLAGS), ("BOS token", BOS))
-    for section, record in (*plain, ("Post-processor", PROGRAM), ("Post-processor, older", OLDER_PROGRAM)):
-        rows += [(section, "", "", part.name, part.codec.spelt(), part.meaning) for part in record.parts]
-    return rows
+    groups = {"Added tokens": ADDED_TOKENS, **TAIL}
+    groups |= {"Post-processor": PROGRAM, "Post-processor, older": OLDER_PROGRAM}
+    tagged = [(each.section, *row) for each in (*BODY.values(), STEP) for row in each.records.items()]
+    plain = [(section, "", group) for section, group in groups.items()]
+    return [
+        (section, str(tag), each.label, *row)
+        for section, tag, each in (*tagged, *plain)
+        for row in each.specification()
+    ]
 
 
 # The codec: this module is one entry of the pipeline's table of formats.

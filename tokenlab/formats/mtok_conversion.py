@@ -8,33 +8,38 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain, dropwhile
 from typing import Any
 
 from tokenlab.errors import (
-    LostAnswersError,
     LostAnswersWarning,
     LostExtrasWarning,
     MtokError,
     MtokWarning,
     TokenLabError,
+    TokenLabWarning,
 )
 from tokenlab.formats.header import Header, recognises
 from tokenlab.formats.layout import Entry
 from tokenlab.formats.meaning import (
+    literal_of,
     never_a_prefix,
     one_token,
     post_processor_of,
     program_of,
+    report_losses,
     with_clean_up_spelled,
+    with_prefix,
 )
-from tokenlab.formats.mtok import MTOK_TYPE, MtokFile, read_file, write_file
+from tokenlab.formats.mtok import BEHAVIORS, MTOK_TYPE, MtokFile, read_file, write_file
 from tokenlab.formats.mtok_meaning import (
-    BEHAVIORS,
     NORMAL_FORMS,
     NormTable,
+    entry_of,
     is_hidden,
     overlap,
     table_of,
@@ -47,6 +52,7 @@ from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.tokenizer import Tokenizer
 
 PUNCTUATION = r"[\p{P}$+<=>^`|~]"
+WORDS = rf"{RUST_WORD}+|{RUST_NOT_WORD[:-1]}\s]+"
 PROBES = (
     "a", "b", " a", "a ", "a b", "a  b", "A", "aB", "É", "e\u0301", "a\u0301\u0323",
     "ﬁ\u0301", "が", "١2", "a12",
@@ -57,158 +63,109 @@ PROBES = (
 
 @dataclass
 class _Conversion:
-    """One conversion: the tokenizer, what was lost so far, and whether tables are written out."""
+    """One conversion: the tokenizer, whether tables are written out, and what was lost so far."""
 
     tokenizer: Tokenizer
     with_tables: bool = True
     answers: list[tuple[str, str, str | None]] = field(default_factory=list)
-    extras: list[tuple[str, str]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    beside: list[TokenLabWarning] = field(default_factory=list)
 
     def lose(self, component: object, loss: str, example: str | None = None) -> None:
         """Note that some text's answers will differ."""
         name = component if isinstance(component, str) else type(component).__name__
         self.answers.append((name, loss, example))
 
-
-def literal_of(pattern: Pattern) -> str | None:
-    """Return the one text that a pattern matches, or None if there are several or none.
-
-    >>> literal_of(Pattern(r"a\\.", regex=True)), literal_of(Pattern("a+", regex=True))
-    ('a.', None)
-    """
-    if not pattern.regex:
-        return pattern.text
-    plain = re.fullmatch(r"(?:[^\\.^$*+?{}\[\]()|]|\\[^\w\s])+", pattern.text)
-    return re.sub(r"\\(.)", r"\1", pattern.text) if plain else None
+    def lose_extra(self, component: str, loss: str) -> None:
+        """Note that something will differ that is no answer."""
+        self.beside.append(LostExtrasWarning(component=component, loss=loss))
 
 
-def _regex_of(pattern: Pattern) -> str:
-    return pattern.text if pattern.regex else re.sub(r"([\\.^$*+?{}\[\]()|])", r"\\\1", pattern.text)
+def _entry(to: _Conversion, kind: str, part: Any, after: Sequence[Any] = ()) -> Entry:
+    """Return the record that says a component, followed in its sequence by others; note what is lost."""
+    said = SAID[type(part)](to, part, after) if type(part) in SAID else part
+    if kind == "decoder" and part is None:  # words with spaces between them, none of which continues another
+        said = decoders.WordPiece(never_a_prefix(_texts(to.tokenizer)), cleanup=False)
+    entry = entry_of(kind, said, partial(_entry, to, kind))
+    if entry is None:
+        to.lose(part, "no record says this")
+        return Entry({"decoder": 4}.get(kind, 0), {})
+    if isinstance(said, normalizers.BertNormalizer) and said.strip_accents:
+        nfd = table_of(NORMAL_FORMS["NFD"]) if to.with_tables else ()
+        return Entry(7, {**entry.values, "table": {"entries": list(nfd)}})
+    return entry
+
+
+def _texts(tokenizer: Tokenizer) -> list[str]:
+    return [*tokenizer.model.vocabulary, *(token.content for token in tokenizer.added_tokens)]
 
 
 # --- Normalizers
 
 
-def _normalizer(to: _Conversion, part: Any) -> Entry:
-    if part is None:
-        return Entry(0, {})
-    if type(part) is normalizers.Sequence:
-        parts = part.normalizers
-        return Entry(
-            4, {"normalizers": tuple(_step(to, each, parts[i + 1 :]) for i, each in enumerate(parts))}
-        )
-    return _step(to, part, ())
+def _normal_form(to: _Conversion, part: Any, after: Sequence[Any]) -> NormTable:
+    name = type(part).__name__
+    if "C" in name:
+        to.lose(part, "a table maps one code point at a time and cannot compose")
+    elif not _marks_go(after):
+        to.lose(part, "a table maps one code point at a time and cannot put marks in order")
+    return NormTable(table_of(NORMAL_FORMS[name]))
 
 
-def _step(to: _Conversion, part: Any, after: tuple[Any, ...]) -> Entry:
-    kind = type(part)
-    if kind is normalizers.Sequence:
-        return _normalizer(to, part)
-    if kind.__name__ in NORMAL_FORMS:
-        if "C" in kind.__name__:
-            to.lose(part, "a table maps one code point at a time and cannot compose")
-        elif not _marks_go(after):
-            to.lose(part, "a table maps one code point at a time and cannot put marks in order")
-        return Entry(6, {"table": {"entries": list(table_of(NORMAL_FORMS[kind.__name__]))}})
-    if kind is normalizers.Lowercase:
-        return Entry(5, {"clean_text": 0, "handle_chinese_chars": 0, "strip_accents": 0, "lowercase": 1})
-    if kind is normalizers.StripAccents:
-        return Entry(6, {"table": {"entries": list(table_of(part))}})
-    if kind is NormTable:
-        return Entry(6, {"table": {"entries": list(part.entries)}})
-    if kind is normalizers.Precompiled:
-        rows = table_of(part)
-        if rows:
-            to.lose(part, "a table maps one code point at a time, the character map whole graphemes")
-        return Entry(6, {"table": {"entries": list(rows)}})
-    if kind is normalizers.BertNormalizer:
-        strip = part.lowercase if part.strip_accents is None else part.strip_accents
-        flags: dict[str, Any] = {
-            "clean_text": int(part.clean_text),
-            "handle_chinese_chars": int(part.handle_chinese_chars),
-            "strip_accents": int(strip),
-            "lowercase": int(part.lowercase),
-        }
-        if not strip:
-            return Entry(5, flags)
-        nfd = table_of(NORMAL_FORMS["NFD"]) if to.with_tables else ()
-        return Entry(7, {**flags, "table": {"entries": list(nfd)}})
-    if kind is normalizers.Prepend:
-        return Entry(2, {"prepend": part.prepend})
-    if kind is normalizers.Strip:
-        return Entry(8, {"left": int(part.strip_left), "right": int(part.strip_right)})
-    if kind is normalizers.Replace and (literal := literal_of(part.pattern)) is not None:
-        return Entry(3, {"pattern": literal, "content": part.content})
-    to.lose(part, "no record says this")
-    return Entry(0, {})
-
-
-def _marks_go(after: tuple[Any, ...]) -> bool:
+def _marks_go(after: Sequence[Any]) -> bool:
     """Whether all marks are left out later, so that their order is never seen."""
-    kinds = [type(part) for part in after]
-    while kinds[:1] == [normalizers.Lowercase]:
-        kinds.pop(0)
-    return kinds[:1] == [normalizers.StripAccents]
+    kinds = dropwhile(lambda kind: kind is normalizers.Lowercase, map(type, after))
+    return next(kinds, None) is normalizers.StripAccents
+
+
+def _precompiled(to: _Conversion, part: Any, after: Any) -> NormTable:
+    rows = table_of(part)
+    if rows:
+        to.lose(part, "a table maps one code point at a time, the character map whole graphemes")
+    return NormTable(rows)
+
+
+def _bert(to: _Conversion, part: normalizers.BertNormalizer, after: Any) -> Any:
+    strip = part.lowercase if part.strip_accents is None else part.strip_accents
+    return replace(part, strip_accents=strip)
 
 
 # --- Pre-tokenizers
 
 
-def _split(pattern: str, behavior: str, invert: bool = False) -> Entry:
-    return Entry(4, {"pattern": pattern, "invert": int(invert), "behavior": BEHAVIORS.index(behavior)})
-
-
-def _split_by(to: _Conversion, part: Any, pattern: str, behavior: str, invert: bool) -> Entry:
+def _split(to: _Conversion, part: Any, pattern: str, behavior: str, invert: bool = False) -> Any:
     """Say any behavior by one of the three that the format has."""
     if behavior.startswith("Merged") and invert:  # merging a gap is merging a match the other way round
         behavior, invert = ({"MergedWithNext": "MergedWithPrevious"}.get(behavior, "MergedWithNext")), False
-    if behavior in BEHAVIORS:
-        return _split(pattern, behavior, invert)
-    if any(start == end for probe in PROBES for start, end in Pattern(pattern, regex=True).find(probe)):
-        to.lose(part, f"no record says {behavior} for a pattern that matches nothing")
-    if behavior == "Contiguous":
-        return _split(f"(?:{pattern})+", "Isolated")
-    return _split(f"(?:{pattern})(?:(?!{pattern})(?m:.))*", "Isolated")
+    if behavior not in BEHAVIORS:
+        if any(start == end for probe in PROBES for start, end in Pattern(pattern, regex=True).find(probe)):
+            to.lose(part, f"no record says {behavior} for a pattern that matches nothing")
+        rest = "+" if behavior == "Contiguous" else f"(?:(?!{pattern})(?m:.))*"
+        pattern, behavior, invert = f"(?:{pattern}){rest}", "Isolated", False
+    return pre_tokenizers.Split(Pattern(pattern, regex=True), behavior, invert)
 
 
-def _pre_tokenizer(to: _Conversion, part: Any) -> Entry:
-    kind = type(part)
-    if part is None:
-        return Entry(0, {})
-    if kind is pre_tokenizers.Sequence:
-        return Entry(6, {"pretokenizers": tuple(_pre_tokenizer(to, each) for each in part.pretokenizers)})
-    if kind is pre_tokenizers.ByteLevel:
-        if part.add_prefix_space:
-            to.lose(part, "add_prefix_space has no place")
-        return Entry(1, {"use_regex": int(part.use_regex)})
-    if kind is pre_tokenizers.Digits:
-        return _split(r"\p{N}" if part.individual_digits else r"\p{N}+", "Isolated")
-    if kind is pre_tokenizers.Metaspace:
-        tokenizer = to.tokenizer
-        if part.prepend_scheme == "first" and tokenizer.added_tokens:
-            example = tokenizer.added_tokens[0].content + "a"
-            to.lose(
-                part, "prepend_scheme first has no place: every part between added tokens gets one", example
-            )
-        elif part.prepend_scheme == "first" and not _starts_with_the_text(tokenizer, part):
-            to.lose(part, "prepend_scheme first has no place: what does not begin the text gets one, too")
-        if not part.split_words and not _never_inside(tokenizer.model, part.replacement):
-            to.lose(part, "split false has no place, and the vocabulary has words in one token", "a b")
-        prefix = int(part.prepend_scheme != "never")
-        return Entry(3, {"replacement": part.replacement, "add_prefix_space": prefix})
-    if kind is pre_tokenizers.Split:
-        return _split_by(to, part, _regex_of(part.pattern), part.behavior, part.invert)
-    if kind is pre_tokenizers.Whitespace:
-        return _split(rf"{RUST_WORD}+|{RUST_NOT_WORD[:-1]}\s]+", "Removed", invert=True)
-    if kind is pre_tokenizers.WhitespaceSplit:
-        return _split(r"\s+", "Removed")
-    if kind is pre_tokenizers.Punctuation:
-        return _split_by(to, part, PUNCTUATION, part.behavior, False)
-    if kind is pre_tokenizers.BertPreTokenizer:
-        return Entry(5, {})
-    to.lose(part, "no record says this")
-    return Entry(0, {})
+def _any_split(to: _Conversion, part: Any, after: Any) -> Any:
+    text = part.pattern.text
+    regex = text if part.pattern.regex else re.sub(r"([\\.^$*+?{}\[\]()|])", r"\\\1", text)
+    return _split(to, part, regex, part.behavior, part.invert)
+
+
+def _byte_level(to: _Conversion, part: Any, after: Any) -> Any:
+    if part.add_prefix_space:
+        to.lose(part, "add_prefix_space has no place")
+    return part
+
+
+def _metaspace(to: _Conversion, part: Any, after: Any) -> Any:
+    tokenizer = to.tokenizer
+    if part.prepend_scheme == "first" and tokenizer.added_tokens:
+        loss = "prepend_scheme first has no place: every part between added tokens gets one"
+        to.lose(part, loss, tokenizer.added_tokens[0].content + "a")
+    elif part.prepend_scheme == "first" and not _starts_with_the_text(tokenizer, part):
+        to.lose(part, "prepend_scheme first has no place: what does not begin the text gets one, too")
+    if not part.split_words and not _never_inside(tokenizer.model, part.replacement):
+        to.lose(part, "split false has no place, and the vocabulary has words in one token", "a b")
+    return part
 
 
 def _starts_with_the_text(tokenizer: Tokenizer, part: Any) -> bool:
@@ -273,12 +230,8 @@ def _rows(to: _Conversion, vocabulary: dict[str, int]) -> list[tuple[str, int]]:
     missing = set(range(len(vocabulary))).difference(vocabulary.values())
     if missing:
         found = f"no token with ID {min(missing)}"
-        raise MtokError(
-            section="Model / vocabulary",
-            offset=0,
-            expected=f"{len(vocabulary)} tokens with the IDs below",
-            found=found,
-        )
+        expected = f"{len(vocabulary)} tokens with the IDs below"
+        raise MtokError(section="Model / vocabulary", offset=0, expected=expected, found=found)
     return sorted(vocabulary.items())
 
 
@@ -288,9 +241,7 @@ def _bpe(to: _Conversion, model: models.BPE, rows: list[tuple[str, int]]) -> Ent
             to.lose(model, f"{name} has no place")
     if model.unk_token is not None:
         if _knows_every_byte(to.tokenizer):
-            to.extras.append(
-                ("BPE", f"the name of the unknown token, {model.unk_token!r}, which never occurs")
-            )
+            to.lose_extra("BPE", f"the name of the unknown token, {model.unk_token!r}, which never occurs")
         else:
             to.lose(model, f"unk_token has no place: unknown characters do not become {model.unk_token!r}")
     if model.ignore_merges and (seen := next(_made_otherwise(to.tokenizer, model), None)) is not None:
@@ -352,40 +303,38 @@ def _unigram(to: _Conversion, model: models.Unigram) -> Entry:
 # --- Decoders
 
 
-def _decoder(to: _Conversion, part: Any) -> Entry:
-    kind = type(part)
-    texts = [*to.tokenizer.model.vocabulary, *(token.content for token in to.tokenizer.added_tokens)]
-    if part is None:  # words with spaces between them, none of which continues another
-        return Entry(3, {"prefix": never_a_prefix(texts), "cleanup": 0})
-    if kind is decoders.Sequence:
-        return Entry(7, {"decoders": tuple(_decoder(to, each) for each in part.decoders)})
-    if kind in (decoders.ByteLevel, decoders.ByteFallback, decoders.Fuse):
-        return Entry({decoders.ByteLevel: 0, decoders.ByteFallback: 1, decoders.Fuse: 4}[kind], {})
-    if kind is decoders.Metaspace:
-        return Entry(
-            2, {"replacement": part.replacement, "add_prefix_space": int(part.prepend_scheme != "never")}
-        )
-    if kind is decoders.WordPiece:
-        return Entry(3, {"prefix": part.prefix, "cleanup": int(part.cleanup)})
-    if kind is decoders.Strip:
-        return Entry(6, {"content": part.content, "start": part.start, "stop": part.stop})
-    if kind is decoders.Replace and (literal := literal_of(part.pattern)) is not None:
-        return Entry(5, {"pattern": literal, "content": part.content})
-    if kind is decoders.BPEDecoder:
-        ends = part.suffix
-        if not all(
-            text.count(ends) == text.endswith(ends) and (text.endswith(ends) or text[-1:] not in ("", " "))
-            for text in texts
-        ):
-            to.lose(part, "tokens end in spaces, or have the suffix elsewhere than at their end")
-        steps = (
-            Entry(5, {"pattern": ends, "content": " "}),
-            Entry(4, {}),
-            Entry(6, {"content": " ", "start": 0, "stop": 1}),
-        )
-        return Entry(7, {"decoders": steps})
-    to.lose(part, "no record says this")
-    return Entry(4, {})
+def _bpe_decoder(to: _Conversion, part: Any, after: Any) -> decoders.Sequence:
+    ends, texts = part.suffix, _texts(to.tokenizer)
+    if not all(
+        text.count(ends) == text.endswith(ends) and (text.endswith(ends) or text[-1:] not in ("", " "))
+        for text in texts
+    ):
+        to.lose(part, "tokens end in spaces, or have the suffix elsewhere than at their end")
+    as_space = decoders.Replace(Pattern(ends), " ")
+    return decoders.Sequence((as_space, decoders.Fuse(), decoders.Strip(" ", 0, 1)))
+
+
+# What has no record of its own is said by other components that have one; losses are noted on the way.
+SAID: dict[type, Callable[[_Conversion, Any, Sequence[Any]], Any]] = {
+    normalizers.NFC: _normal_form,
+    normalizers.NFD: _normal_form,
+    normalizers.NFKC: _normal_form,
+    normalizers.NFKD: _normal_form,
+    normalizers.Lowercase: lambda to, part, after: normalizers.BertNormalizer(False, False, False, True),
+    normalizers.StripAccents: lambda to, part, after: NormTable(table_of(part)),
+    normalizers.Precompiled: _precompiled,
+    normalizers.BertNormalizer: _bert,
+    pre_tokenizers.ByteLevel: _byte_level,
+    pre_tokenizers.Digits: lambda to, part, after: _split(
+        to, part, r"\p{N}" if part.individual_digits else r"\p{N}+", "Isolated"
+    ),
+    pre_tokenizers.Metaspace: _metaspace,
+    pre_tokenizers.Split: _any_split,
+    pre_tokenizers.Whitespace: lambda to, part, after: _split(to, part, WORDS, "Removed", True),
+    pre_tokenizers.WhitespaceSplit: lambda to, part, after: _split(to, part, r"\s+", "Removed"),
+    pre_tokenizers.Punctuation: lambda to, part, after: _split(to, part, PUNCTUATION, part.behavior),
+    decoders.BPEDecoder: _bpe_decoder,
+}
 
 
 # --- Post-processors
@@ -397,60 +346,50 @@ def _program(to: _Conversion) -> list[int | None]:
     part = tokenizer.post_processor
     if part is None:
         return [None]
-    program = program_of(part)
-    names = {**tokenizer.model.tokens_by_id, **{token.id: token.content for token in tokenizer.added_tokens}}
-    again = post_processor_of(program, lambda token_id: names.get(token_id, "")) or post_processors.Sequence(
-        ()
-    )
-    alone = part.process(one_token())
-    pairs = [each.process(one_token(), one_token(1)) for each in (part, again)]
+    program, name = program_of(part), type(part).__name__
+    again = post_processor_of(program, tokenizer.model, tokenizer.added_tokens)
+    ways = (part, again or post_processors.Sequence(()))
+    pairs = [each.process(one_token(), one_token(1)) for each in ways]
     columns = {(pair.ids, pair.type_ids) for pair in pairs}
-    if any(alone.type_ids) or len(columns) > 1:
-        to.extras.append(
-            (type(part).__name__, "the template of a pair of texts, and the types of its tokens")
-        )
+    if any(part.process(one_token()).type_ids) or len(columns) > 1:
+        to.lose_extra(name, "the template of a pair of texts, and the types of its tokens")
     inner = part.processors if isinstance(part, post_processors.Sequence) else (part,)
     if any(getattr(each, "trim_offsets", False) for each in inner):
-        to.extras.append((type(part).__name__, "trim_offsets: offsets keep the white space of a token"))
+        to.lose_extra(name, "trim_offsets: offsets keep the white space of a token")
     texts = program.count(None)
     if len(program) - texts == 3 * texts:
-        to.notes.append(
+        note = (
             "the program has three special tokens for each text, "
             "so the format's own reader may take it for the older list of IDs"
         )
+        to.beside.append(MtokWarning(note))
     return program
 
 
 # --- Added tokens
 
 
-def _added_tokens(to: _Conversion) -> dict[str, Any]:
-    tokenizer = to.tokenizer
-    tokens = tokenizer.added_tokens
+def _added_tokens(to: _Conversion) -> tuple[tuple[tuple[int, int, int, int, str], ...], tuple[int, ...]]:
+    """Return the rows of added tokens, and the IDs that the header lists."""
+    tokenizer, tokens = to.tokenizer, to.tokenizer.added_tokens
     for token in tokens:
         if token.single_word:
             to.lose("AddedToken", "single_word has no place", f"a{token.content}a")
         if token.normalized and not _stays(tokenizer.normalizer, token.content):
             to.lose("AddedToken", "normalized has no place, and the normalizer changes what is searched")
-    first = [token.content for token in tokens if not token.normalized]
-    second = [token.content for token in tokens if token.normalized]
-    if first and second and overlap(first, second):
+    first, second = ([t.content for t in tokens if t.normalized == late] for late in (False, True))
+    if overlap(first, second):
         to.lose("AddedToken", "normalized has no place, and tokens of the two searches lie over each other")
-    rows = tuple(
-        (token.id, int(token.special), int(token.lstrip), int(token.rstrip), token.content)
-        for token in tokens
-    )
+    rows = tuple((t.id, int(t.special), int(t.lstrip), int(t.rstrip), t.content) for t in tokens)
     if tokenizer.control_ids:
-        return {"added_tokens": rows, "special": tokenizer.control_ids}
+        return rows, tokenizer.control_ids
     listed = [token for token in tokens if token.special and not (token.lstrip or token.rstrip)]
     if is_hidden(token.content for token in listed):
         listed.sort(key=lambda token: len(token.content), reverse=True)
-    others = {token.id for token in tokens} - {token.id for token in listed}
-    if overlap(
-        (token.content for token in listed), (token.content for token in tokens if token.id in others)
-    ):
+    others = set(tokens).difference(listed)
+    if overlap((token.content for token in listed), (token.content for token in others)):
         listed = []  # cut out in front of the others, they would hide one
-    return {"added_tokens": rows, "special": tuple(token.id for token in listed)}
+    return rows, tuple(token.id for token in listed)
 
 
 def _stays(part: Any, content: str) -> bool:
@@ -468,33 +407,28 @@ def _stays(part: Any, content: str) -> bool:
 def _convert(to: _Conversion) -> MtokFile:
     tokenizer = to.tokenizer
     body: dict[str, Any] = {
-        "normalizer": _normalizer(to, tokenizer.normalizer),
-        "pre_tokenizer": _pre_tokenizer(to, tokenizer.pre_tokenizer),
+        "normalizer": _entry(to, "normalizer", tokenizer.normalizer),
+        "pre_tokenizer": _entry(to, "pre_tokenizer", tokenizer.pre_tokenizer),
         "model": _model(to, tokenizer.model),
-        "decoder": _decoder(to, tokenizer.decoder),
+        "decoder": _entry(to, "decoder", tokenizer.decoder),
     }
-    added = _added_tokens(to)
+    added, special = _added_tokens(to)
     program, prefix = _program(to), tokenizer.prefix_ids
     if prefix and any(step is not None for step in program):  # only one of the two is filled
-        program = [each for step in program for each in ([*prefix, None] if step is None else [step])]
-        prefix = ()
-    steps = (
-        ()
-        if program == [None]
-        else tuple(Entry(0, {}) if s is None else Entry(1, {"id": s}) for s in program)
-    )
+        program, prefix = with_prefix(program, prefix), ()
+    steps = (Entry(0, {}) if step is None else Entry(1, {"id": step}) for step in program)
     for name in ("truncation", "padding"):
         if getattr(tokenizer, name) is not None:
-            to.extras.append((name, "it has no place"))
+            to.lose_extra(name, "it has no place")
     return MtokFile(
-        Header(MTOK_TYPE, added.pop("special"), tokenizer.stop_ids, prefix),
+        Header(MTOK_TYPE, special, tokenizer.stop_ids, prefix),
         **body,
-        **added,
+        added_tokens=added,
         chat_template=tokenizer.chat_template or "",
         eos_token=tokenizer.eos_token or "",
         flags=int(tokenizer.clean_up_tokenization_spaces),
         bos_token=tokenizer.bos_token or "",
-        steps=steps,
+        steps=() if program == [None] else tuple(steps),
     )
 
 
@@ -508,22 +442,18 @@ def plain_file(tokenizer: Tokenizer) -> MtokFile | None:
         file = _convert(to)
     except MtokError:
         return None
+    if to.answers or tokenizer.truncation or tokenizer.padding:
+        return None
     special = file.header.special if tokenizer.control_ids else tuple(sorted(file.header.special))
     prefix = tuple(Entry(1, {"id": token_id}) for token_id in file.header.prefix)
-    answers: dict[str, Any] = {
-        "header": Header(MTOK_TYPE, special),
-        "added_tokens": tuple(sorted(file.added_tokens)),
-    }
-    beside: dict[str, Any] = {
-        "chat_template": "",
-        "bos_token": "",
-        "eos_token": "",
-        "steps": (*prefix, *(file.steps or ())),
-    }
-    return (
-        None
-        if to.answers or tokenizer.truncation or tokenizer.padding
-        else replace(file, **answers, **beside)
+    return replace(
+        file,
+        header=Header(MTOK_TYPE, special),
+        added_tokens=tuple(sorted(file.added_tokens)),
+        chat_template="",
+        bos_token="",
+        eos_token="",
+        steps=(*prefix, *(file.steps or ())),
     )
 
 
@@ -550,17 +480,11 @@ def from_tokenizer(tokenizer: Tokenizer, *, strict: bool = False) -> MtokFile:
                 return file
     to = _Conversion(tokenizer)
     file = _convert(to)
-    lost = tuple(
-        LostAnswersWarning(
-            component=component, loss=loss, example=_example(tokenizer, file) if text is None else text
-        )
-        for component, loss, text in to.answers
+    lost = (
+        LostAnswersWarning(component=name, loss=loss, example=example or _example(tokenizer, file))
+        for name, loss, example in to.answers
     )
-    if lost and strict:
-        raise LostAnswersError(losses="; ".join(map(str, lost)), warnings=lost)
-    extras = [LostExtrasWarning(component=component, loss=loss) for component, loss in to.extras]
-    for warning in (*lost, *extras, *map(MtokWarning, to.notes)):
-        warnings.warn(warning, stacklevel=3)
+    report_losses([*lost, *to.beside], strict=strict)
     return file
 
 
@@ -569,14 +493,8 @@ def _example(tokenizer: Tokenizer, file: MtokFile) -> str | None:
     with suppress(MtokError):
         converted = to_tokenizer(file)
         contents = [token.content for token in tokenizer.added_tokens[:8]]
-        probes = [
-            *PROBES,
-            *(
-                probe
-                for text in contents
-                for probe in (text, f"a{text}", f"{text}a", text.upper(), f" {text} ")
-            ),
-        ]
+        around = [(text, f"a{text}", f"{text}a", text.upper(), f" {text} ") for text in contents]
+        probes = chain(PROBES, *around)
         return next((text for text in probes if _answers(tokenizer, text) != _answers(converted, text)), None)
     return None
 

@@ -12,21 +12,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from operator import itemgetter
-from typing import Any, NoReturn
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple, NoReturn
 
 from tokenlab.bpe.merging import SortedMergeTable
 from tokenlab.errors import MtokError, MtokWarning, TokenLabError
-from tokenlab.formats.layout import Entry
-from tokenlab.formats.meaning import post_processor_of
-from tokenlab.formats.mtok import BODY, MODEL, MtokFile, explain_file, read_file, write_file
+from tokenlab.formats.layout import FLAG, Count, Entry, Items, Part
+from tokenlab.formats.meaning import literal_of, post_processor_of
+from tokenlab.formats.mtok import BEHAVIORS, BODY, MODEL, MtokFile, explain_file, read_file, write_file
 from tokenlab.pipeline import decoders, models, normalizers, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.text import AlignedText, CharacterTable
 from tokenlab.pipeline.tokenizer import Tokenizer
 
-BEHAVIORS = ("Isolated", "Removed", "MergedWithPrevious")
 LARGE_TABLE = 50_000  # merges
 LARGE_FILE = 1 << 20  # bytes: from here on, pausing the garbage collector pays
 
@@ -94,20 +93,13 @@ def without_marks(character: str) -> str:
     return "" if unicodedata.category(character) == "Mn" else character
 
 
-class _FaultError(Exception):
-    """What is wrong, and in which field of the file: its offset is looked up where the bytes are at hand."""
-
-    def __init__(self, place: str, expected: str, found: str, number: int = 0) -> None:
-        super().__init__(place, expected, found, number)
-
-
-def _bert(table: Mapping[str, Any] | None = None, **flags: int) -> normalizers.Normalizer:
-    clean, chinese, strip, lower = (bool(flag) for flag in flags.values())
-    if strip and table is not None and not _is_nfd(table["entries"]):
+def _bert(table: NormTable | None = None, **flags: bool) -> normalizers.Normalizer:
+    clean, chinese, strip, lower = flags.values()
+    if strip and table is not None and not _is_nfd(table.entries):
         before = normalizers.BertNormalizer(clean, chinese, False, False)
         marks = NormTable(table_of(without_marks))
         after = (normalizers.Lowercase(),) if lower else ()
-        return normalizers.Sequence((before, NormTable(tuple(table["entries"])), marks, *after))
+        return normalizers.Sequence((before, table, marks, *after))
     # None says "as lowercase says", which is how nearly all files of the other format spell it.
     return normalizers.BertNormalizer(clean, chinese, None if strip == lower else strip, lower)
 
@@ -118,93 +110,173 @@ def _one_character(text: str) -> str:
     return text
 
 
-def _metaspace(kind: Any, replacement: str, add_prefix_space: int) -> Any:
-    return kind(_one_character(replacement), "always" if add_prefix_space else "never")
+class Way(NamedTuple):
+    """How a part of a record and a field of a component say each other; None: the record cannot say it."""
+
+    field: str
+    read: Callable[[Any], Any] = lambda value: value
+    write: Callable[[Any], Any] = lambda value: value
 
 
-def _sequence(kind: str, component: Any, **parts: tuple[Entry, ...]) -> Any:
-    (entries,) = parts.values()
-    return component(tuple(part for part in map(partial(_component, kind), entries) if part is not None))
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a record means.
+
+    Args:
+        component: the class of the component that it says.
+        ways: by part, where the field has another name, or another form than a flag, a number or a text.
+        make: what makes the component of its fields, where that is not the class.
+    """
+
+    component: type
+    ways: Mapping[str, Way] = field(default_factory=dict)
+    make: Callable[..., Any] | None = None
+
+    def way(self, part: Part) -> Way:
+        """Return how a part is said."""
+        if part.name in self.ways:
+            return self.ways[part.name]
+        return Way(part.name, bool, int) if part.codec == FLAG else Way(part.name)
 
 
-COMPONENTS: dict[str, dict[int, Callable[..., Any]]] = {
+LITERAL = {"pattern": Way("pattern", Pattern, literal_of)}
+SPLIT = {
+    "pattern": Way("pattern", partial(Pattern, regex=True), attrgetter("text")),
+    "behavior": Way("behavior", BEHAVIORS.__getitem__, BEHAVIORS.index),
+}
+METASPACE = {
+    "replacement": Way("replacement", _one_character),
+    "add_prefix_space": Way(
+        "prepend_scheme", ("never", "always").__getitem__, lambda scheme: int(scheme != "never")
+    ),
+}
+ROWS = Way("entries", lambda table: tuple(table["entries"]), lambda rows: {"entries": list(rows)})
+NFD = Way("table", lambda table: NormTable(tuple(table["entries"])))
+# kind -> tag -> meaning; a tag that is no key here says that there is no such component.
+MEANINGS: dict[str, dict[int, Meaning]] = {
     "normalizer": {
-        0: lambda: None,
-        1: normalizers.NFKC,
-        2: normalizers.Prepend,
-        3: lambda pattern, content: normalizers.Replace(Pattern(pattern), content),
-        4: partial(_sequence, "normalizer", normalizers.Sequence),
-        5: _bert,
-        6: lambda table: NormTable(tuple(table["entries"])),
-        7: _bert,
-        8: lambda left, right: normalizers.Strip(bool(left), bool(right)),
+        1: Meaning(normalizers.NFKC),
+        2: Meaning(normalizers.Prepend),
+        3: Meaning(normalizers.Replace, LITERAL),
+        4: Meaning(normalizers.Sequence),
+        5: Meaning(normalizers.BertNormalizer, make=_bert),
+        6: Meaning(NormTable, {"table": ROWS}),
+        7: Meaning(normalizers.BertNormalizer, {"table": NFD}, _bert),
+        8: Meaning(
+            normalizers.Strip,
+            {"left": Way("strip_left", bool, int), "right": Way("strip_right", bool, int)},
+        ),
     },
     "pre_tokenizer": {
-        0: lambda: None,
-        1: lambda use_regex: pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=bool(use_regex)),
-        2: lambda individual_digits: pre_tokenizers.Digits(bool(individual_digits)),
-        3: partial(_metaspace, pre_tokenizers.Metaspace),
-        4: lambda pattern, invert, behavior: pre_tokenizers.Split(
-            Pattern(pattern, regex=True), BEHAVIORS[behavior], bool(invert)
-        ),
-        5: pre_tokenizers.BertPreTokenizer,
-        6: partial(_sequence, "pre_tokenizer", pre_tokenizers.Sequence),
+        1: Meaning(pre_tokenizers.ByteLevel, make=partial(pre_tokenizers.ByteLevel, False)),
+        2: Meaning(pre_tokenizers.Digits),
+        3: Meaning(pre_tokenizers.Metaspace, METASPACE),
+        4: Meaning(pre_tokenizers.Split, SPLIT),
+        5: Meaning(pre_tokenizers.BertPreTokenizer),
+        6: Meaning(pre_tokenizers.Sequence),
     },
     "decoder": {
-        0: decoders.ByteLevel,
-        1: decoders.ByteFallback,
-        2: partial(_metaspace, decoders.Metaspace),
-        3: lambda prefix, cleanup: decoders.WordPiece(prefix, bool(cleanup)),
-        4: decoders.Fuse,
-        5: lambda pattern, content: decoders.Replace(Pattern(pattern), content),
-        6: lambda content, start, stop: decoders.Strip(_one_character(content), start, stop),
-        7: partial(_sequence, "decoder", decoders.Sequence),
+        0: Meaning(decoders.ByteLevel),
+        1: Meaning(decoders.ByteFallback),
+        2: Meaning(decoders.Metaspace, METASPACE),
+        3: Meaning(decoders.WordPiece),
+        4: Meaning(decoders.Fuse),
+        5: Meaning(decoders.Replace, LITERAL),
+        6: Meaning(decoders.Strip, {"content": Way("content", _one_character)}),
+        7: Meaning(decoders.Sequence),
     },
 }
 
 
-def _component(kind: str, entry: Entry) -> Any:
-    return COMPONENTS[kind][entry.tag](**entry.values)
+def component_of(kind: str, entry: Entry) -> Any:
+    """Return the component that a record says, None where it says that there is none.
+
+    >>> component_of("decoder", Entry(3, {"prefix": "##", "cleanup": 1}))
+    WordPiece(prefix='##', cleanup=True)
+    """
+    meaning = MEANINGS[kind].get(entry.tag)
+    if meaning is None:
+        return None
+    values = {}
+    for part in BODY[kind].records[entry.tag].parts:
+        if part.name in entry.values:
+            field, read, _ = meaning.way(part)
+            value = entry.values[part.name]
+            if isinstance(part.codec, Items):
+                inner = (component_of(kind, each) for each in value)
+                value = tuple(each for each in inner if each is not None)
+            values[field] = read(value)
+    return (meaning.make or meaning.component)(**values)
 
 
-def _model(entry: Entry) -> models.Model:
-    label, values = MODEL.records[entry.tag][0], entry.values
-    place = f"Model / {label}"
-    rows = values["vocabulary"]
+def entry_of(kind: str, component: Any, inner: Callable[[Any, Any], Entry]) -> Entry | None:
+    """Return the record that says a component, or None where none does.
+
+    Args:
+        kind: a key of MEANINGS.
+        component: the component, None where there is none.
+        inner: gives the record of one step of a sequence; the steps after it are its second argument.
+    """
+    if component is None:
+        return Entry(0, {})
+    for tag, meaning in MEANINGS[kind].items():
+        if type(component) is meaning.component:
+            values = {}
+            for part in BODY[kind].records[tag].parts:
+                if isinstance(part.codec, Count):
+                    continue
+                way = meaning.way(part)
+                value = getattr(component, way.field)
+                if isinstance(part.codec, Items):
+                    value = tuple(inner(each, value[i:]) for i, each in enumerate(value, 1))
+                values[part.name] = way.write(value)
+            return None if None in values.values() else Entry(tag, values)
+    return None
+
+
+def _refuse(file: MtokFile, place: str, expected: str, found: str, number: int = 0) -> NoReturn:
+    """Say what is wrong; `number` counts the fields whose path begins with the place."""
+    fields = [
+        field
+        for field in explain_file(write_file(file))
+        if f"{field.section} / {field.name}".startswith(place)
+    ]
+    offset = fields[number].offset if number < len(fields) else 0
+    raise MtokError(section=place, offset=offset, expected=expected, found=found)
+
+
+def _model(file: MtokFile) -> models.Model:
+    label, values = MODEL.records[file.model.tag].label, file.model.values
+    place, rows = f"Model / {label}", values["vocabulary"]
     ids = list(map(itemgetter(1), rows))
     if len(set(ids)) < len(ids) or max(ids, default=0) >= max(len(ids), 1):
         seen: set[int] = set()
         for index, token_id in enumerate(ids):
             if token_id in seen or token_id >= len(ids):
                 found = f"{token_id}, a second time" if token_id in seen else str(token_id)
-                raise _FaultError(
-                    f"{place} / vocabulary [{index}] / id", f"IDs below {len(ids)}, each once", found
-                )
+                expected = f"IDs below {len(ids)}, each once"
+                _refuse(file, f"{place} / vocabulary [{index}] / id", expected, found)
             seen.add(token_id)
     if label == "Unigram":
         if values["unk_id"] >= len(rows):
-            raise _FaultError(f"{place} / unk_id", f"an ID below {len(rows)}", str(values["unk_id"]))
+            _refuse(file, f"{place} / unk_id", f"an ID below {len(rows)}", str(values["unk_id"]))
         scores = tuple((token, score) for token, _, score in sorted(rows, key=itemgetter(1)))
         return models.Unigram(values["unk_id"], scores, bool(values["byte_fallback"]))
     vocabulary = dict(rows)
     if label == "WordPiece":
-        names = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word")
-        return models.WordPiece(**{name: values[name] for name in names}, vocab=vocabulary)
-    return _bpe(place, vocabulary, dict(zip(ids, vocabulary, strict=True)), values)
+        return models.WordPiece(**{k: v for k, v in values.items() if k != "vocabulary"}, vocab=vocabulary)
+    return _bpe(file, place, vocabulary, dict(zip(ids, vocabulary, strict=True)))
 
 
-def _bpe(
-    place: str, vocabulary: dict[str, int], names: dict[int, str], values: Mapping[str, Any]
-) -> models.BPE:
-    merges = values["merges"]
+def _bpe(file: MtokFile, place: str, vocabulary: dict[str, int], names: dict[int, str]) -> models.BPE:
+    merges, place = file.model.values["merges"], f"{place} / merges"
+    third = "two tokens that make a third"
 
     def join(pair: tuple[int, int]) -> int:
-        merged = vocabulary.get(names[pair[0]] + names[pair[1]])
+        left, right = names[pair[0]], names[pair[1]]
+        merged = vocabulary.get(left + right)
         if merged is None:
-            found = f"{names[pair[0]]!r} + {names[pair[1]]!r}"
-            raise MtokError(
-                section=f"{place} / merges", offset=0, expected="two tokens that make a third", found=found
-            )
+            raise MtokError(section=place, offset=0, expected=third, found=f"{left!r} + {right!r}")
         return merged
 
     ranks = set(map(itemgetter(2), merges))
@@ -212,20 +284,18 @@ def _bpe(
     if len(merges) < LARGE_TABLE or highest >= len(names) or len(ranks) < len(merges):
         seen: set[int] = set()
         for index, (left, right, rank) in enumerate(merges):
+            row = f"{place} [{index}]"
             for side, token_id in (("left_id", left), ("right_id", right)):
                 if token_id not in names:
-                    where = f"{place} / merges [{index}] / {side}"
-                    raise _FaultError(where, f"an ID below {len(names)}", str(token_id))
+                    _refuse(file, f"{row} / {side}", f"an ID below {len(names)}", str(token_id))
             if names[left] + names[right] not in vocabulary:
-                found = f"{names[left]!r} + {names[right]!r}"
-                raise _FaultError(f"{place} / merges [{index}]", "two tokens that make a third", found)
+                _refuse(file, row, third, f"{names[left]!r} + {names[right]!r}")
             if rank in seen:
-                where = f"{place} / merges [{index}] / rank"
-                raise _FaultError(where, "each rank once", f"{rank}, a second time")
+                _refuse(file, f"{row} / rank", "each rank once", f"{rank}, a second time")
             seen.add(rank)
     # That each join is a token is seen, in a large table, only where a pair is merged: looking takes long.
-    table = SortedMergeTable(merges, join)
-    return models.BPE.from_table(vocabulary, names, table, byte_fallback=bool(values["byte_fallback"]))
+    table, fallback = SortedMergeTable(merges, join), bool(file.model.values["byte_fallback"])
+    return models.BPE.from_table(vocabulary, names, table, byte_fallback=fallback)
 
 
 def overlap(first: Iterable[str], second: Iterable[str]) -> bool:
@@ -261,26 +331,24 @@ def _added_tokens(file: MtokFile, model: models.Model) -> dict[str, Any]:
     tokens: dict[int, AddedToken] = {}
     for index, (token_id, special, left, right, content) in enumerate(file.added_tokens):
         if token_id in tokens:
-            raise _FaultError(
-                f"Added tokens / tokens [{index}] / id", "each ID once", f"{token_id}, a second time"
-            )
-        flags = {"lstrip": bool(left), "rstrip": bool(right), "special": bool(special), "normalized": False}
-        tokens[token_id] = AddedToken(token_id, content, **flags)
-    control = tuple(dict.fromkeys(file.header.special))
-    for place, token_id in enumerate(file.header.special):
-        text = model.tokens_by_id.get(token_id) if token_id not in tokens else tokens[token_id].content
-        if text is None:
-            raise _FaultError("Header / special ID", "the ID of a token", str(token_id), place)
-        # The header's tokens are cut out as they are, before anything could strip white space beside them.
-        tokens[token_id] = AddedToken(token_id, text, normalized=False, special=True)
-    for place, token_id in enumerate(file.header.stop):
-        if token_id not in tokens and token_id not in model.tokens_by_id:
-            raise _FaultError("Header / stop ID", "the ID of a token", str(token_id), place)
-    texts = [tokens[token_id].content for token_id in control]
-    others = [token.content for token_id, token in tokens.items() if token_id not in set(control)]
+            place = f"Added tokens / tokens [{index}] / id"
+            _refuse(file, place, "each ID once", f"{token_id}, a second time")
+        tokens[token_id] = AddedToken(
+            token_id, content, lstrip=bool(left), rstrip=bool(right), normalized=False, special=bool(special)
+        )
+    names = {**model.tokens_by_id, **{token_id: token.content for token_id, token in tokens.items()}}
+    for name in ("special", "stop"):
+        for number, token_id in enumerate(getattr(file.header, name)):
+            if token_id not in names:
+                _refuse(file, f"Header / {name} ID", "the ID of a token", str(token_id), number)
+    # The header's tokens are cut out as they are, before anything could strip white space beside them.
+    control = {i: AddedToken(i, names[i], normalized=False, special=True) for i in file.header.special}
+    texts = [token.content for token in control.values()]
+    others = [token.content for token_id, token in tokens.items() if token_id not in control]
     # Where neither the order nor the place in front can be seen, these are added tokens like any other.
     matters = is_hidden(texts) or overlap(texts, others)
-    return {"added_tokens": tuple(tokens.values()), "control_ids": control if matters else ()}
+    added = tuple((tokens | control).values())
+    return {"added_tokens": added, "control_ids": tuple(control) if matters else ()}
 
 
 def to_tokenizer(file: MtokFile, origin: bytes | None = None) -> Tokenizer:
@@ -293,26 +361,23 @@ def to_tokenizer(file: MtokFile, origin: bytes | None = None) -> Tokenizer:
     Raises:
         MtokError: parts that contradict each other: dangling or repeated IDs, patterns that do not compile.
     """
-    section = "Model"
+    section, program = "Model", _program(file)
     try:
-        model = _model(file.model)
+        model = _model(file)
         parts: dict[str, Any] = {}
-        for kind, tagged in BODY:
-            if kind in COMPONENTS:
-                section = tagged.section
-                parts[kind] = _component(kind, getattr(file, kind))
-        if file.model.tag == 0 and file.model.values["byte_level"]:
+        for kind in MEANINGS:
+            section = BODY[kind].section
+            parts[kind] = component_of(kind, getattr(file, kind))
+        if file.model.values.get("byte_level"):
             as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
             before = parts["pre_tokenizer"]
             parts["pre_tokenizer"] = pre_tokenizers.Sequence((before, as_bytes)) if before else as_bytes
         section = "Added tokens"
         parts |= _added_tokens(file, model)
-        added = {token.id: token.content for token in parts["added_tokens"]}
-        names = {**model.tokens_by_id, **added} if file.steps or file.appended else {}
-        parts["post_processor"] = post_processor_of(_program(file), lambda token_id: names.get(token_id, ""))
         tokenizer = Tokenizer(
             model,
             **parts,
+            post_processor=post_processor_of(program, model, parts["added_tokens"]),
             chat_template=file.chat_template or None,
             bos_token=file.bos_token or None,
             eos_token=file.eos_token or None,
@@ -323,16 +388,12 @@ def to_tokenizer(file: MtokFile, origin: bytes | None = None) -> Tokenizer:
         )
     except MtokError:
         raise
-    except _FaultError as fault:
-        place, expected, found, number = fault.args
-        _refuse(file, place, expected, found, number)
     except TokenLabError as error:
         _refuse(file, section, "parts that fit each other", str(error))
-    doubled = next((step for step in _program(file) if step in file.header.prefix and step is not None), None)
+    doubled = next((step for step in program if step in file.header.prefix), None)
     if doubled is not None:
-        warnings.warn(
-            MtokWarning(f"ID {doubled} is put in twice: by the header and by the program"), stacklevel=3
-        )
+        warning = MtokWarning(f"ID {doubled} is put in twice: by the header and by the program")
+        warnings.warn(warning, stacklevel=3)
     return tokenizer
 
 
@@ -340,16 +401,6 @@ def _program(file: MtokFile) -> list[int | None]:
     if file.appended is not None:
         return [None, *file.appended]
     return [step.values["id"] if step.tag else None for step in file.steps or ()]
-
-
-def _refuse(file: MtokFile, place: str, expected: str, found: str, number: int = 0) -> NoReturn:
-    fields = [
-        field
-        for field in explain_file(write_file(file))
-        if f"{field.section} / {field.name}".startswith(place)
-    ]
-    offset = fields[number].offset if number < len(fields) else 0
-    raise MtokError(section=place, offset=offset, expected=expected, found=found)
 
 
 @contextmanager

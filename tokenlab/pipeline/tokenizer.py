@@ -494,7 +494,7 @@ class Tokenizer:
         """
         target = Path(path)
         for codec in CODECS:
-            if target.suffix in codec.suffixes:
+            if target.suffix.lower() in codec.suffixes:
                 data = codec.write(self, strict=strict)
                 break
         else:
