@@ -295,6 +295,12 @@ def test_models_compare_print_copy_and_pickle():
     assert tokenlab.Unigram is Unigram
 
 
+def test_equal_models_have_one_hash():
+    first, second = Unigram({"a": -1.0, "b": -2.0}), Unigram({"b": -2.0, "a": -1.0})
+    assert first == second
+    assert len({first, second, Unigram({"a": -1.0, "b": -2.0}, unknown_log_probability=-9.0)}) == 2
+
+
 def test_a_change_of_the_given_mapping_changes_nothing():
     scores = {"a": -1.0}
     model = Unigram(scores)

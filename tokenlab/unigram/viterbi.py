@@ -110,7 +110,7 @@ class Unigram:
     0.35
     """
 
-    log_probabilities: Mapping[str, float]
+    log_probabilities: Mapping[str, float] = field(hash=False)  # a dict has none; equal ones stay equal
     unknown_log_probability: float | None = field(default=None, kw_only=True)
     byte_fallback: bool = field(default=False, kw_only=True)
     fuse_unknown: bool = field(default=True, kw_only=True)
