@@ -233,6 +233,14 @@ class UnknownCharacterError(PositionedError):
     missing: str
 
 
+class UnknownCharacterWarning(TokenLabWarning):
+    """Characters left out, since a BPE has no token for them and no `unk_token`."""
+
+    def __init__(self, first: UnknownCharacterError, pieces: int) -> None:
+        self.first, self.pieces = first, pieces
+        super().__init__(f"left out of {pieces} piece(s) of the text what is unknown; first: {first}")
+
+
 class MissingTokenError(TokenLabError):
     """A token that a component needs and the vocabulary lacks."""
 

@@ -156,7 +156,7 @@ def _tried(run: Callable[[], Seen]) -> Seen:
 
 
 def _plain(tokenizer: Tokenizer) -> Tokenizer:
-    return replace(tokenizer, truncation=None, padding=None)
+    return replace(tokenizer, truncation=None, padding=None, unknown_characters="error")
 
 
 def _pieces(tokenizer: Tokenizer, text: str) -> list[tuple[str, str]]:

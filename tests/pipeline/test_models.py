@@ -85,7 +85,9 @@ def test_bpe_agrees_with_the_oracle(fields, texts):
             ours = our_tokens(model, text)
         except UnknownCharacterError:
             assert fields["unk_token"] is None
-            continue  # the oracle drops the character silently
+            known = model.tokenize_known(text)  # the oracle's offsets are shifted
+            assert [token.id for token in known] == [row[0] for row in oracle_tokens(oracle, text)]
+            continue
         assert tuple(token_id for token_id, _, _ in ours) == model.encode_ids(text)
         if fields["byte_fallback"] and fields["unk_token"]:
             # The oracle lets bytes overtake an unknown token before them: leave texts out that hold both.

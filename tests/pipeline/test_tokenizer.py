@@ -22,6 +22,7 @@ from tokenlab.errors import (
     LoneSurrogateError,
     MissingTokenError,
     UnknownCharacterError,
+    UnknownCharacterWarning,
     UnknownFormatError,
 )
 from tokenlab.pipeline import models, normalizers, pre_tokenizers
@@ -226,10 +227,29 @@ def test_a_lone_surrogate_is_refused_with_its_position(way):
 @pytest.mark.parametrize("pre_tokenizer", [None, pre_tokenizers.Whitespace(), pre_tokenizers.Punctuation()])
 def test_an_unknown_character_is_named_with_its_place_in_the_original(way, pre_tokenizer):
     model = models.BPE(vocab={"a": 0, "b": 1, " ": 2, ".": 3})
-    tokenizer = Tokenizer(model, normalizers.NFD(), pre_tokenizer)
+    tokenizer = Tokenizer(model, normalizers.NFD(), pre_tokenizer, unknown_characters="error")
     with pytest.raises(UnknownCharacterError) as caught:
         getattr(tokenizer, way)("ab a.b aé")
     assert (caught.value.position, caught.value.character) == (8, "e")
+
+
+@pytest.mark.parametrize("way", ["encode", "encode_ids"])
+@pytest.mark.parametrize("pre_tokenizer", [None, pre_tokenizers.Whitespace(), pre_tokenizers.Punctuation()])
+def test_what_a_bpe_without_unknown_token_leaves_out_is_said_and_shifts_nothing(way, pre_tokenizer):
+    model = models.BPE(vocab={"a": 0, "b": 1, " ": 2, ".": 3, "ab": 4}, merges=(("a", "b"),))
+    tokenizer = Tokenizer(model, pre_tokenizer=pre_tokenizer)
+    with pytest.warns(UnknownCharacterWarning, match="'q'") as caught:
+        got = getattr(tokenizer, way)("a.qb aqb")
+    assert caught.list[0].message.first.position == 2
+    blank = [] if isinstance(pre_tokenizer, pre_tokenizers.Whitespace) else [2]
+    assert list(got if way == "encode_ids" else got.ids) == [0, 3, 1, *blank, 4]
+    if way == "encode":
+        assert got.offsets[:3] == ((0, 1), (1, 2), (3, 4)) and got.offsets[-1] == (5, 8)
+
+
+def test_a_unigram_without_unknown_id_refuses_what_it_does_not_know():
+    with pytest.raises(UnknownCharacterError):
+        Tokenizer(models.Unigram(vocab=(("a", -1.0),))).encode("ab")
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,7 @@ def to_tokenizer(
             control_ids=tuple(special.values()) if is_hidden(special) else (),
             stop_ids=file.header.stop,
             prefix_ids=file.header.prefix,
+            unknown_characters="error",
         )
     except LegacyTxtError:
         raise

@@ -70,6 +70,10 @@ class _Conversion:
     answers: list[tuple[str, str, str | None]] = field(default_factory=list)
     beside: list[TokenLabWarning] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        # What is tried here need not warn.
+        self.tokenizer = replace(self.tokenizer, unknown_characters="error")
+
     def lose(self, component: object, loss: str, example: str | None = None) -> None:
         """Note that some text's answers will differ."""
         name = component if isinstance(component, str) else type(component).__name__
@@ -481,7 +485,7 @@ def from_tokenizer(tokenizer: Tokenizer, *, strict: bool = False) -> MtokFile:
     to = _Conversion(tokenizer)
     file = _convert(to)
     lost = (
-        LostAnswersWarning(component=name, loss=loss, example=example or _example(tokenizer, file))
+        LostAnswersWarning(component=name, loss=loss, example=example or _example(to.tokenizer, file))
         for name, loss, example in to.answers
     )
     report_losses([*lost, *to.beside], strict=strict)
@@ -491,7 +495,7 @@ def from_tokenizer(tokenizer: Tokenizer, *, strict: bool = False) -> MtokFile:
 def _example(tokenizer: Tokenizer, file: MtokFile) -> str | None:
     """Return a text whose answers differ, if one of a few does it."""
     with suppress(MtokError):
-        converted = to_tokenizer(file)
+        converted = replace(to_tokenizer(file), unknown_characters="error")
         contents = [token.content for token in tokenizer.added_tokens[:8]]
         around = [(text, f"a{text}", f"{text}a", text.upper(), f" {text} ") for text in contents]
         probes = chain(PROBES, *around)

@@ -69,7 +69,7 @@ def contract_of(tokenizer: Tokenizer) -> Contract:
     >>> contract.user_text.facts, contract.bos_eos.facts[0], contract.growth.facts
     (('<BOS>', '<EOS>'), ('<BOS>', '<EOS>'), (258, 258))
     """
-    plain = replace(tokenizer, truncation=None, padding=None)
+    plain = replace(tokenizer, truncation=None, padding=None, unknown_characters="error")
     added = plain.added_tokens
     special = {token.content: token.id for token in added if token.special}
     spelt = tuple(content for content, token_id in special.items() if token_id in _ids(plain, content))

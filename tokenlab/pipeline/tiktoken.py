@@ -34,5 +34,6 @@ def from_tiktoken(ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapp
         models.BPE(ignore_merges=True, vocab=vocab, merges=merges),
         pre_tokenizer=pre_tokenizers.Sequence((split, write_bytes)),
         decoder=decoders.ByteLevel(),
+        unknown_characters="error",
         added_tokens=control_tokens(special_tokens),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -15,7 +16,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from tokenlab.errors import ComponentError, MissingTokenError, UnknownCharacterError, UnknownFormatError
+from tokenlab.errors import (
+    ComponentError,
+    MissingTokenError,
+    UnknownCharacterError,
+    UnknownCharacterWarning,
+    UnknownFormatError,
+)
 from tokenlab.files import write_whole
 from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
 from tokenlab.pipeline.added_tokens import (
@@ -103,6 +110,8 @@ class Tokenizer:
         clean_up_tokenization_spaces: whether decoding takes spaces before punctuation out.
         control_ids: IDs of added tokens that are cut out ahead of all others; of two that begin alike the one
             listed first (headers of `.mtok` and legacy files say this).
+        unknown_characters: what to do with a character for which a BPE has neither a token nor an unk_token:
+            "warn" leaves it out as the field does, but says so and keeps the offsets right; "error" refuses.
         origin: the file that a reader made this of, so that it is written back byte for byte.
 
     >>> from tokenlab.pipeline.models import WordLevel
@@ -126,6 +135,7 @@ class Tokenizer:
     prefix_ids: tuple[int, ...] = ()
     clean_up_tokenization_spaces: bool = False
     control_ids: tuple[int, ...] = ()
+    unknown_characters: Literal["warn", "error"] = field(default="warn", compare=False)
     origin: bytes | None = field(default=None, repr=False, compare=False)
     _raw: AddedTokenFinder = field(init=False, repr=False, compare=False)
     _normalized: AddedTokenFinder = field(init=False, repr=False, compare=False)
@@ -169,6 +179,9 @@ class Tokenizer:
             LoneSurrogateError: half of a UTF-16 pair in a text, with its position.
             UnknownCharacterError: a character that the model has nothing for, with its position.
             TruncationError, PatternTimeoutError: as their names say.
+
+        Warns:
+            UnknownCharacterWarning: the same, where `unknown_characters` lets it be left out.
         """
         options = add_special_tokens, is_pretokenized, parse_special_tokens
         return self._padded([self._encode_pair(text, pair, *options)])[0]
@@ -332,6 +345,7 @@ class Tokenizer:
 
     def _add_columns(self, columns: Columns, fragments: list[Fragment], word: int) -> int:
         """Add the tokens of pieces, numbered from `word`; return the number after the last."""
+        unknown: list[UnknownCharacterError] = []
         for number, (piece, added) in enumerate(fragments, word):
             if added:
                 columns.add([models.Token(added.id, piece.text, 0, len(piece.text))], piece, number)
@@ -340,7 +354,12 @@ class Tokenizer:
                 columns.add(self.model.tokenize(piece.text), piece, number)
             except UnknownCharacterError as error:
                 position = piece.span(error.position, error.position + 1)[0]
-                raise UnknownCharacterError(**{**error.facts, "position": position}) from None
+                unknown.append(UnknownCharacterError(**{**error.facts, "position": position}))
+                if self.unknown_characters == "error" or not isinstance(self.model, models.BPE):
+                    raise unknown[-1] from None
+                columns.add(self.model.tokenize_known(piece.text), piece, number)
+        if unknown:
+            warnings.warn(UnknownCharacterWarning(unknown[0], len(unknown)), stacklevel=2)
         return word + len(fragments)
 
     def _post_process(self, encoding: Encoding, pair: Encoding | None, add_special: bool) -> Encoding:
