@@ -207,6 +207,8 @@ def test_bars_are_as_long_as_their_values_and_carry_them() -> None:
 
 def test_too_many_bars_are_cut_and_counted() -> None:
     assert "… 59 more rows not drawn" in words(GALLERY["bars-many"])
+    one_more = figures.bars_by_group({str(n): n for n in range(41)}, "Values")
+    assert "… 1 more row not drawn" in words(one_more)
     assert "39 (group 39) and 59 more." in GALLERY["bars-many"].sentence
     assert "The highest is group 98, the lowest group 0." in GALLERY["bars-many"].sentence
 

@@ -112,7 +112,8 @@ def _chart(rows: list[str], *panels: Panel, conclusion: str = "", unit: str = ""
         pairs = [f"{text} ({row})" for row, text in zip(rows, spelt, strict=True) if text]
         told.append(f"{title}: {listed(pairs, MOST_ROWS) or 'nothing'}.")
     if len(rows) > MOST_ROWS:
-        shapes.append(Label(MARGIN, _row(MOST_ROWS), f"… {len(rows) - MOST_ROWS:,} more rows not drawn"))
+        cut = amount(len(rows) - MOST_ROWS, "more row")
+        shapes.append(Label(MARGIN, _row(MOST_ROWS), f"… {cut} not drawn"))
     return render(shapes, " ".join([*told, conclusion]).strip())
 
 
