@@ -24,7 +24,7 @@ def id_array(rows: Iterable[Iterable[int]]) -> Array:
     """
     ids = np.fromiter(chain.from_iterable(rows), np.uint64)
     if len(ids) and ids.max() > 0xFFFFFFFF:
-        raise OverflowError("an ID takes more than 32 bits")
+        raise OverflowError("a number takes more than 32 bits")
     return ids
 
 
@@ -32,22 +32,23 @@ class BatchTable:
     """A rule table as sorted arrays, in which whole arrays of pairs are looked up.
 
     Args:
-        rules: (rank, left ID, right ID, merged ID), IDs from 0 to 2^32 - 1.
+        rules: (rank, left ID, right ID, merged ID), each from 0 to 2^32 - 1.
 
     Raises:
-        OverflowError: an ID that 32 bits do not hold.
+        OverflowError: an ID or a rank that 32 bits do not hold.
 
     >>> BatchTable([(0, 97, 98, 256)]).merge([[97, 98], [98], []])
     [[256], [98], []]
     """
 
     def __init__(self, rules: Iterable[tuple[int, int, int, int]]) -> None:
-        by_rank = sorted(rules)
-        table = id_array([rule[1:] for rule in by_rank]).reshape(-1, 3)
-        keys = table[:, 0] << 32 | table[:, 1]
-        self.ranks = np.append(np.argsort(keys), NO_RANK)
-        self.keys = np.append(np.sort(keys), np.iinfo(np.uint64).max)  # the last lies above every pair
-        self.merged = table[:, 2]
+        table = id_array(rules).reshape(-1, 4)
+        table = table[np.argsort(table[:, 0])]
+        keys = table[:, 1] << 32 | table[:, 2]
+        order = np.argsort(keys)
+        self.ranks = np.append(order, NO_RANK)
+        self.keys = np.append(keys[order], np.iinfo(np.uint64).max)  # the last lies above every pair
+        self.merged = table[:, 3]
 
     def rank_of(self, lefts: Array, rights: Array) -> Array:
         """Return the place of each pair in the order of ranks, or NO_RANK."""

@@ -1,48 +1,54 @@
 """Encoding by chunks: the fast way through pre-tokenizer and model (chapter 6).
 
 Each chunk's tokens are kept in a cache, and so are those of each word inside of one. That it equals the plain
-way, piece by piece, is what `chunks` promises and the tests check.
+way, piece by piece, is what `chunks` promises and the tests check. New chunks of a long text are learnt all
+at once, in loops that the interpreter runs inside of one call.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import accumulate, chain
+from functools import lru_cache
+from itertools import accumulate, chain, compress, count, pairwise, repeat
+from operator import itemgetter, sub
 from typing import Any, NamedTuple
 
 from tokenlab.pipeline.chunks import Chunker
 from tokenlab.pipeline.encoding import Span
 from tokenlab.pipeline.models import Model, PieceCache, Token
 from tokenlab.pipeline.pre_tokenizers import PreTokenizer
-from tokenlab.pipeline.text import AlignedText
+from tokenlab.pipeline.text import WHITE_SPACE, AlignedText
 
 _KEPT_CHUNKS = 1 << 17
 _BLOCK = 1 << 19  # characters
 _WORTH_IT = 2000  # chunks
+_NO_ID = -1
+
+Row = tuple[tuple[int, ...], tuple[str, ...], tuple[int, ...], tuple[int, ...]]
+"""What a word becomes: IDs, tokens, moves, steps; rows can be put end to end as they are.
+
+For each token there are two moves, in characters: from where the token before ends (the first one: from where
+the row begins) to where it starts, and on to where it ends. Its step is 1 where a new word begins, else 0.
+What no token covers at the end of a row is a token without an ID, taken out at last."""
 
 
-Row = tuple[tuple[int, ...], tuple[str, ...], tuple[Span, ...], tuple[int | None, ...], int]
-"""IDs, tokens, spans, the number of each one's word, and the count of words: of a chunk, from its start."""
+def _row(found: Sequence[tuple[int, str, int, int]], steps: tuple[int, ...], start: int, end: int) -> Row:
+    """Return the row of the tokens found from `start` to `end`."""
+    if not found or found[-1][3] != end:
+        found, steps = [*found, (_NO_ID, "", end, end)], (*steps, 0)
+    if len(found) == 1:
+        token_id, token, first, last = found[0]
+        return (token_id,), (token,), (first - start, last - first), steps
+    ids, tokens, starts, ends = zip(*found, strict=True)
+    moves = zip(map(sub, starts, (start, *ends)), map(sub, ends, starts), strict=False)
+    return ids, tokens, tuple(chain.from_iterable(moves)), steps
 
 
-def _row(tokens: list[Token]) -> Row:
-    """Return the row of one word."""
-    ids = tuple([token.id for token in tokens])
-    spans = tuple([(token.start, token.end) for token in tokens])
-    return ids, tuple([token.token for token in tokens]), spans, (0,) * len(ids), 1
-
-
-def _look_up(kept: Any, chunks: list[str], learn: Callable[[list[str]], None]) -> list[Any]:
-    """Return what is kept of each chunk, after learning the new ones, all at once where they are many."""
-    found = list(map(kept.get, chunks))
-    if all(found):
-        return found
-    new = [chunk for chunk in set(chunks) if chunk not in kept and len(chunk) <= 100]
-    if len(new) >= _WORTH_IT:
-        learn(new)
-    return list(map(kept.__getitem__, chunks))
+@lru_cache(maxsize=256)
+def _steps(tokens: int) -> tuple[int, ...]:
+    return (1, *repeat(0, tokens - 1)) if tokens else ()
 
 
 @contextmanager
@@ -90,18 +96,13 @@ class ChunkEncoder:
     """
 
     def __init__(self, pre_tokenizer: PreTokenizer, model: Model, chunker: Chunker) -> None:
-        self._pre_tokenizer, self._model, self._blocks = pre_tokenizer, model, chunker.blocks
-        self._cutter, table = pre_tokenizer.parted()
-        self._only_cuts = self._cutter.only_cuts
-
-        def rewrite(word: str) -> str:
-            return word if table is None else word.translate(table)
-
-        self._rewrite = rewrite
-        self._word_ids = PieceCache(lambda word: model.encode_ids(rewrite(word)))
-        self._word_rows: Any = PieceCache(lambda word: _row(model.tokenize(rewrite(word))))  # type: ignore[arg-type, return-value]
-        self._chunk_ids = PieceCache(lambda chunk: self._joined_ids(self._cutter.pieces(chunk)), _KEPT_CHUNKS)
-        self._chunk_rows: Any = PieceCache(self._row_of_chunk)  # type: ignore[arg-type]
+        self._pre_tokenizer, self._model, self._chunker = pre_tokenizer, model, chunker
+        self._cutter, self._table = pre_tokenizer.parted()
+        self._drops_space = self._cutter.only_cuts and not self._cutter.pieces(" ")
+        self._word_ids = PieceCache(self._ids_of_word)
+        self._word_rows: Any = PieceCache(self._row_of_word)  # type: ignore[arg-type]
+        self._chunk_ids = PieceCache(self._ids_of_chunk, _KEPT_CHUNKS)
+        self._chunk_rows: Any = PieceCache(self._rows_of_chunk, _KEPT_CHUNKS)  # type: ignore[arg-type]
 
     def add_ids(self, ids: list[int], text: str) -> None:
         """Add the IDs of a text.
@@ -110,8 +111,8 @@ class ChunkEncoder:
             UnknownCharacterError: with a position that counts from some chunk's start.
         """
         with _collector_paused():
-            for chunks in self._blocks(text, _BLOCK):
-                ids.extend(chain.from_iterable(_look_up(self._chunk_ids, chunks, self._learn_ids)))
+            for chunks in self._chunker.blocks(text, _BLOCK):
+                ids.extend(chain.from_iterable(self._look_up(self._chunk_ids, chunks, self._learn_ids)))
 
     def add_columns(self, columns: Columns, text: AlignedText, word: int) -> int:
         """Add the tokens of a text, whose words are numbered from `word`; return the number after the last.
@@ -123,78 +124,118 @@ class ChunkEncoder:
             return self._add_columns(columns, text, word)
 
     def _add_columns(self, columns: Columns, text: AlignedText, word: int) -> int:
-        starts, ends, place = text.starts, text.ends, 0
-        for chunks in self._blocks(text.text, _BLOCK):
-            rows = _look_up(self._chunk_rows, chunks, self._learn_rows)
-            ids, tokens, spans, numbers, counts = zip(*rows, strict=True)
-            places = list(accumulate(map(len, chunks), initial=place))
-            words = list(accumulate(counts, initial=word))
-            place, word = places.pop(), words.pop()
-            columns.ids.extend(chain.from_iterable(ids))
-            columns.tokens.extend(chain.from_iterable(tokens))
-            columns.word_ids.extend([at + n for at, each in zip(words, numbers, strict=True) for n in each])
-            if isinstance(starts, range):  # every character stands for itself
-                shift = text.origin
-                at_spans = zip([shift + at for at in places], spans, strict=True)
-                columns.offsets.extend(
-                    [(at + start, at + end) for at, each in at_spans for start, end in each]
-                )
-            else:
-                at_spans = zip(places, spans, strict=True)
-                columns.offsets.extend(
-                    [(starts[at + start], ends[at + end - 1]) for at, each in at_spans for start, end in each]
-                )
+        starts, ends = text.starts, text.ends
+        place = starts.start if isinstance(starts, range) else 0  # in a range all stand for themselves
+        for chunks in self._chunker.blocks(text.text, _BLOCK):
+            rows = list(chain.from_iterable(self._look_up(self._chunk_rows, chunks, self._learn_rows)))
+            ids, tokens, moves, steps = (chain.from_iterable(map(itemgetter(n), rows)) for n in range(4))
+            places = accumulate(moves, initial=place)
+            next(places)
+            spans = list(zip(places, places, strict=False))
+            numbers = list(accumulate(steps, initial=word - 1))
+            place, word = spans[-1][1], numbers[-1] + 1
+            if not isinstance(starts, range):
+                spans = [
+                    (starts[start], ends[end - 1]) if start < end else text.span(start, end)
+                    for start, end in spans
+                ]
+            made: list[Any] = [list(ids), tokens, spans, numbers[1:]]
+            if _NO_ID in made[0]:
+                is_token = [token_id != _NO_ID for token_id in made[0]]
+                made = [compress(column, is_token) for column in made]
+            growing: tuple[list[Any], ...] = columns
+            for column, new in zip(growing, made, strict=True):
+                column.extend(new)
         return word
 
+    def _look_up(self, kept: Any, chunks: list[str], learn: Callable[[list[str]], None]) -> list[Any]:
+        """Return what is kept of each chunk, after learning the new ones, all at once where they are many."""
+        found = list(map(kept.get, chunks))
+        if all(found):
+            return found
+        new = [chunk for chunk in set(chunks).difference(kept) if len(chunk) <= 100]
+        if len(new) >= _WORTH_IT and self._cutter.only_cuts:
+            learn(new)
+        return list(map(kept.__getitem__, chunks))
+
+    # --- Many new chunks at once
+
     def _learn_ids(self, chunks: list[str]) -> None:
-        cut, words = self._new_words(chunks, self._word_ids)
-        self._word_ids.keep(words, self._model.encode_many(list(map(self._rewrite, words))))
-        self._chunk_ids.keep(list(cut), [tuple(self._joined_ids(each)) for each in cut.values()])
+        words, cut = self._cut(chunks)
+        new = list(filter(self._bare, set(words).difference(self._word_ids)))
+        self._word_ids.keep(new, self._model.encode_many(list(map(self._spelled, new))))
+        of_words = list(map(self._word_ids.__getitem__, words))
+        ids = tuple(chain.from_iterable(of_words))
+        places = list(accumulate(map(len, of_words), initial=0))
+        self._chunk_ids.keep(list(cut), [ids[places[first] : places[end]] for first, end in cut.values()])
 
     def _learn_rows(self, chunks: list[str]) -> None:
-        chunks = [chunk for chunk in chunks if chunk.isascii()] if self._only_cuts else []
-        cut, words = self._new_words(chunks, self._word_rows)
-        found = self._model.tokenize_many(list(map(self._rewrite, words)))
-        self._word_rows.keep(words, list(map(_row, found)))
-        self._chunk_rows.keep(list(cut), [self._joined_row(*each) for each in cut.items()])
+        words, cut = self._cut(chunks)
+        new = list(filter(self._bare, set(words).difference(self._word_rows)))
+        found = self._model.tokenize_many(list(map(self._spelled, new)))
+        self._word_rows.keep(new, list(map(self._row_of_word, new, found)))
+        rows = tuple(map(self._word_rows.__getitem__, words))
+        self._chunk_rows.keep(list(cut), [rows[first:end] for first, end in cut.values()])
 
-    def _new_words(self, chunks: list[str], kept: Any) -> tuple[dict[str, list[str]], list[str]]:
-        """Return the words of each chunk, and those of them that are not kept yet."""
-        cut = {chunk: self._cutter.pieces(chunk) for chunk in chunks}
-        return cut, [word for word in set(chain.from_iterable(cut.values())) if word not in kept]
+    def _cut(self, chunks: list[str]) -> tuple[list[str], dict[str, tuple[int, int]]]:
+        """Cut many chunks in one go; return all words, and the numbers of the first and last of each chunk.
 
-    def _joined_ids(self, words: list[str]) -> Iterable[int]:
-        ids = self._word_ids
-        return ids[words[0]] if len(words) == 1 else chain.from_iterable(map(ids.__getitem__, words))
+        A text is put together from the chunks and cut. Where two have grown together in it, that is a chunk
+        like any other, and the two are left to be looked at one by one.
+        """
+        line = next((chunk for chunk in chunks if chunk[-1] in "\r\n"), "")
+        text = "".join([chunk if chunk[0] in self._chunker.opening else line + chunk for chunk in chunks])
+        chunks, words = self._chunker.cut(text), self._words(text)
+        number_at = dict(zip(accumulate(map(len, words), initial=0), count(), strict=False))
+        numbers = map(number_at.get, accumulate(map(len, chunks), initial=0))
+        cut = zip(chunks, pairwise(numbers), strict=True)
+        return words, {
+            chunk: (first, end) for chunk, (first, end) in cut if first is not None and end is not None
+        }
 
-    def _row_of_chunk(self, chunk: str) -> Row:
-        if not (chunk.isascii() and self._only_cuts):
-            pieces = self._pre_tokenizer.pre_tokenize(AlignedText.of(chunk, origin=1))
-            columns = Columns([], [], [], [])
-            for number, piece in enumerate(pieces):
-                columns.add(self._model.tokenize(piece.text), piece, number)
-            spans = tuple([(start - 1, end - 1) for start, end in columns.offsets])
-            return tuple(columns.ids), tuple(columns.tokens), spans, tuple(columns.word_ids), len(pieces)
-        return self._joined_row(chunk, self._cutter.pieces(chunk))
+    # --- One word, one chunk
 
-    def _joined_row(self, chunk: str, words: list[str]) -> Row:
-        rows: list[Row] = [self._word_rows[word] for word in words]
-        if len(rows) == 1 and words[0] == chunk:
-            return rows[0]
-        places, place = [], 0
-        for word in words:  # between words is nothing, or white space that they do not have
-            places.append(place := chunk.index(word, place))
-            place += len(word)
-        return (
-            tuple(chain.from_iterable([row[0] for row in rows])),
-            tuple(chain.from_iterable([row[1] for row in rows])),
-            tuple(
-                [
-                    (at + start, at + end)
-                    for row, at in zip(rows, places, strict=True)
-                    for start, end in row[2]
-                ]
-            ),
-            tuple([number for number, row in enumerate(rows) for _ in row[0]]),
-            len(rows),
-        )
+    def _words(self, text: str) -> list[str]:
+        """Return the words of a text, each with the white space before it that the cutter drops."""
+        found = self._cutter.pieces(text)
+        if not self._drops_space:
+            return found
+        words, start = [], 0
+        for word in found:
+            end = text.index(word, start) + len(word)
+            words.append(text[start:end])
+            start = end
+        return [*words, text[start:]] if start < len(text) else words
+
+    def _bare(self, word: str) -> str:
+        return word.lstrip(WHITE_SPACE) if self._drops_space else word
+
+    def _spelled(self, word: str) -> str:
+        """Return a word as the model sees it."""
+        return self._bare(word) if self._table is None else self._bare(word).translate(self._table)
+
+    def _ids_of_word(self, word: str) -> Iterable[int]:
+        spelled = self._spelled(word)
+        return self._model.encode_ids(spelled) if spelled else ()
+
+    def _row_of_word(self, word: str, found: Sequence[Token] | None = None) -> Row:
+        bare = self._bare(word)
+        tokens: Any = found or (self._model.tokenize(self._spelled(word)) if bare else ())
+        if self._table is not None and not bare.isascii():  # one character may be several in the table
+            of = [place for place, character in enumerate(bare) for _ in self._table[ord(character)]]
+            tokens = [(each.id, each.token, of[each.start], of[each.end - 1] + 1) for each in tokens]
+        return _row(tokens, _steps(len(tokens)), len(bare) - len(word), len(bare))
+
+    def _ids_of_chunk(self, chunk: str) -> Iterable[int]:
+        return chain.from_iterable(map(self._word_ids.__getitem__, self._words(chunk)))
+
+    def _rows_of_chunk(self, chunk: str) -> Iterable[Row]:
+        if self._cutter.only_cuts:
+            return map(self._word_rows.__getitem__, self._words(chunk))
+        tokens: list[tuple[int, str, int, int]] = []
+        steps: tuple[int, ...] = ()
+        for piece in self._pre_tokenizer.pre_tokenize(AlignedText.of(chunk, origin=1)):
+            found = self._model.tokenize(piece.text)
+            tokens += [(each.id, each.token, *piece.span(each.start, each.end)) for each in found]
+            steps += _steps(len(found))
+        return [_row(tokens, steps, 1, 1 + len(chunk))]

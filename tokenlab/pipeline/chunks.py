@@ -58,6 +58,11 @@ class Chunker(NamedTuple):
     chunk: re.Pattern[str]
     ascii_chunk: re.Pattern[str]  # the same on ASCII text, and quicker
     edge: re.Pattern[str]  # where a chunk surely begins
+    opening: str  # the characters that begin a chunk, unless one before them ends in a line end
+
+    def cut(self, text: str) -> list[str]:
+        """Return the chunks of a text; joined, they are the text."""
+        return (self.ascii_chunk if text.isascii() else self.chunk).findall(text)
 
     def blocks(self, text: str, size: int = 1 << 16) -> Iterator[list[str]]:
         """Yield the chunks of a text, about `size` characters at a time; joined, they are the text."""
@@ -65,20 +70,19 @@ class Chunker(NamedTuple):
         while start < len(text):
             found = self.edge.search(text, start + size)
             end = found.start() if found else len(text)
-            block = text[start:end]
-            yield (self.ascii_chunk if block.isascii() else self.chunk).findall(block)
+            yield self.cut(text[start:end])
             start = end
 
 
 def _chunker(form: str) -> Chunker:
     everywhere = form.replace(r"\S", f"[^{WHITE_SPACE}]").replace(r"\s", f"[{WHITE_SPACE}]")
     edge = re.compile(rf"(?<=[^{WHITE_SPACE}])(?![\r\n])[{WHITE_SPACE}]")
-    return Chunker(re.compile(everywhere), re.compile(form, re.ASCII), edge)
+    return Chunker(re.compile(everywhere), re.compile(form, re.ASCII), edge, WHITE_SPACE)
 
 
-WORDS = _chunker(r"\s*\S++|\s+")
+WORDS = _chunker(r"\s*+\S++|\s+")
 """A chunk is the visible characters up to white space, and the white space before them."""
-LINES = _chunker(r"\s*\S++(?:[\r\n]++/\S*+)*(?:[\r\n]++(?:\s*[\r\n])?)?|\s+")
+LINES = _chunker(r"\s*+\S++(?:[\r\n]++/\S*+)*+(?:[\r\n]++(?:\s*[\r\n])?)?+|\s+")
 """The same, but line ends, up to the last of them, belong to the visible character before them."""
 
 
@@ -86,7 +90,7 @@ def before(characters: str) -> Chunker:
     """Return the chunker that cuts before each run of certain characters."""
     inside, outside = f"[{re.escape(characters)}]", f"[^{re.escape(characters)}]"
     chunk = re.compile(f"{inside}*{outside}++|{inside}+")
-    return Chunker(chunk, chunk, re.compile(f"(?<={outside}){inside}"))
+    return Chunker(chunk, chunk, re.compile(f"(?<={outside}){inside}"), characters)
 
 
 @lru_cache(maxsize=256)
