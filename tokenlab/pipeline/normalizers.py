@@ -14,9 +14,10 @@ from typing import Protocol
 
 from tokenlab.errors import GrowthLimitError
 from tokenlab.pipeline.character_map import CharacterMap
-from tokenlab.pipeline.patterns import Pattern
+from tokenlab.pipeline.patterns import Pattern, compiled
 from tokenlab.pipeline.text import WHITE_SPACE, AlignedText, CharacterTable
 
+_LONGEST_RUN = 500  # combining marks in a row; Python takes time quadratic in them
 MOST_PUT_IN = 1 << 24  # characters that one normalizer may put in, or eight times the text
 
 
@@ -40,6 +41,8 @@ class Normalizer(Protocol):
 @dataclass(frozen=True, slots=True)
 class _NormalForm(Normalizer):
     def __call__(self, text: str) -> str:
+        if len(text) > _LONGEST_RUN and compiled(rf"\p{{M}}{{{_LONGEST_RUN}}}").search(text):
+            return Normalizer.__call__(self, text)
         return unicodedata.normalize(type(self).__name__, text)  # type: ignore[arg-type]
 
     def normalize(self, aligned: AlignedText) -> AlignedText:
