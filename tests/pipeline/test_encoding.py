@@ -169,6 +169,13 @@ def test_merging_keeps_parts_and_joins_every_choice_of_overflow():
     assert [piece.tokens for piece in merged.overflowing] == [("b", "c"), ("b", "d"), ("a", "d")]
 
 
+def test_a_template_that_only_fills_the_memory_with_combinations_is_refused():
+    parts = [truncate(encode("a b"), 1)] * 40
+    with pytest.raises(TruncationError, match="combinations"):
+        merge(parts)
+    assert len(merge(parts[:5]).overflowing) == 2**5 - 1
+
+
 def test_merging_many_takes_no_time_of_their_square():
     from time import process_time
 

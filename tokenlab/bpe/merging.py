@@ -136,17 +136,6 @@ class MergeTable:
                 if (first := seen.setdefault(rank, pair)) != pair:
                     raise RepeatedRankError(rank=rank, pair=pair, first_pair=first)
 
-    @classmethod
-    def from_columns(
-        cls, lefts: Sequence[int], rights: Sequence[int], ranks: Sequence[int], merged: Sequence[int]
-    ) -> MergeTable:
-        """Return the table of n rules given by columns, each rank and each pair once."""
-        table = object.__new__(cls)
-        table._batch = None
-        table._ranks = dict(zip(zip(lefts, rights, strict=True), ranks, strict=True))
-        table._by_rank = dict(zip(ranks, zip(lefts, rights, merged, strict=True), strict=True))
-        return table
-
     @property
     def pairs(self) -> list[Pair]:
         """The pairs, by rank."""
@@ -285,9 +274,8 @@ class SortedMergeTable(MergeTable):
 
     def _whole(self) -> MergeTable:
         if self._built is None:
-            lefts, rights, ranks = ([row[column] for row in self._rows] for column in range(3))
-            merged = [self._join((left, right)) for left, right in zip(lefts, rights, strict=True)]
-            self._built = MergeTable.from_columns(lefts, rights, ranks, merged)
+            rules = {(left, right): (rank, self._join((left, right))) for left, right, rank in self._rows}
+            self._built = MergeTable(rules)
         return self._built
 
     @property

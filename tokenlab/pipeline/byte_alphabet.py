@@ -6,6 +6,8 @@ other 68 are written as U+0100 onward, in byte order: the space becomes Ġ, the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 _THEMSELVES = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
 _OTHERS = [byte for byte in range(256) if byte not in _THEMSELVES]
 
@@ -14,6 +16,15 @@ BYTE_ALPHABET = "".join(chr(b) if b in _THEMSELVES else chr(0x100 + _OTHERS.inde
 
 _TO_ALPHABET = dict(enumerate(BYTE_ALPHABET))
 _FROM_ALPHABET = {ord(character): byte for byte, character in enumerate(BYTE_ALPHABET)}
+
+
+@dataclass(frozen=True, slots=True)
+class ByteLevelFields:
+    """What the three components named ByteLevel store, whether it means anything to them or not."""
+
+    add_prefix_space: bool = True
+    trim_offsets: bool = True
+    use_regex: bool = True
 
 
 def to_byte_alphabet(data: bytes) -> str:

@@ -16,7 +16,7 @@ from typing import Literal
 from tokenlab.errors import UnknownTokenIdError
 from tokenlab.pipeline import normalizers
 from tokenlab.pipeline.added_tokens import AddedToken
-from tokenlab.pipeline.byte_alphabet import from_byte_alphabet, to_byte_alphabet
+from tokenlab.pipeline.byte_alphabet import ByteLevelFields, from_byte_alphabet, to_byte_alphabet
 from tokenlab.pipeline.patterns import Pattern
 
 UNDECODABLE = "\ufffd"
@@ -41,7 +41,7 @@ class Decoder:
 
 
 @dataclass(frozen=True, slots=True)
-class ByteLevel(Decoder):
+class ByteLevel(ByteLevelFields, Decoder):
     """The byte alphabet back to bytes, and these to text; U+FFFD for each maximal part that is no UTF-8.
 
     A token with a character that is not of the alphabet counts as text already. The three fields have no
@@ -50,10 +50,6 @@ class ByteLevel(Decoder):
     >>> ByteLevel().decode(["Ã", "©", "Ġa", "âĤ"])
     'é a\ufffd'
     """
-
-    add_prefix_space: bool = True
-    trim_offsets: bool = True
-    use_regex: bool = True
 
     def decode_chain(self, tokens: list[str]) -> list[str]:
         """Return one text."""

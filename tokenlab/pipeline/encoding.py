@@ -10,12 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import accumulate
+from math import prod
 from typing import Any
 
 from tokenlab.errors import PaddingLimitError, TruncationError
 
 Span = tuple[int, int]
 MOST_PADDED = 1 << 22
+MOST_COMBINED = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,18 +142,23 @@ def merge(encodings: Iterable[Encoding]) -> Encoding:
     Returns:
         Their columns one after the other. Offsets keep pointing into each one's own text.
 
+    Raises:
+        TruncationError: more than 2^18 combinations, as a template that names a cut text often would make.
+
     >>> merge([Encoding.inserted([1], ["<s>"]), Encoding.from_tokens([9], ["a"], [(0, 1)], [0], "a")]).ids
     (1, 9)
     """
+    choices = [(encoding, *encoding.overflowing) for encoding in encodings]
+    if prod(map(len, choices)) > max(MOST_COMBINED, sum(map(len, choices))):
+        raise TruncationError(f"more than {MOST_COMBINED} combinations of what truncation cut off")
     whole: list[Encoding] = []
     cut: list[list[Encoding]] = []
-    for encoding in encodings:
-        if encoding.overflowing:
+    for encoding, *rest in choices:
+        if rest:
             # The order of the field: what was cut off before, with every choice of this one; then the whole,
             # with this one's cut-off parts.
-            choices = (encoding, *encoding.overflowing)
-            cut = [[*variant, choice] for variant in cut for choice in choices]
-            cut += [[*whole, choice] for choice in encoding.overflowing]
+            cut = [[*variant, choice] for variant in cut for choice in (encoding, *rest)]
+            cut += [[*whole, choice] for choice in rest]
         else:
             for variant in cut:
                 variant.append(encoding)

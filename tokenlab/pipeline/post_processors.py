@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from tokenlab.checks import contradiction
+from tokenlab.pipeline.byte_alphabet import ByteLevelFields
 from tokenlab.pipeline.encoding import Encoding, Truncation, merge, truncate_pair
 from tokenlab.pipeline.text import WHITE_SPACE
 
@@ -101,7 +102,7 @@ def trim_offsets(encoding: Encoding, add_prefix_space: bool) -> Encoding:
 
 
 @dataclass(frozen=True, slots=True)
-class ByteLevel(PostProcessor):
+class ByteLevel(ByteLevelFields, PostProcessor):
     """GPT-2's: adds nothing, trims white space from the offsets where asked to.
 
     Args:
@@ -109,10 +110,6 @@ class ByteLevel(PostProcessor):
         trim_offsets: whether offsets leave out the white space that a token begins or ends with.
         use_regex: no meaning here; the three components named ByteLevel share their fields.
     """
-
-    add_prefix_space: bool = True
-    trim_offsets: bool = True
-    use_regex: bool = True
 
     def process_parts(self, parts: list[Encoding], add_special_tokens: bool) -> list[Encoding]:
         """Return the parts, trimmed."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from tokenlab.checks import contradiction
-from tokenlab.pipeline.byte_alphabet import to_byte_alphabet
+from tokenlab.pipeline.byte_alphabet import ByteLevelFields, to_byte_alphabet
 from tokenlab.pipeline.chunks import WORDS, Chunker, before, chunker_of, is_neutral
 from tokenlab.pipeline.dialect import RUST_NOT_WORD, RUST_WORD
 from tokenlab.pipeline.normalizers import prepend
@@ -155,7 +155,7 @@ class Split(PreTokenizer):
 
 
 @dataclass(frozen=True, slots=True)
-class ByteLevel(PreTokenizer):
+class ByteLevel(ByteLevelFields, PreTokenizer):
     """GPT-2's: split by its pattern, then write each byte of UTF-8 as one printable character.
 
     Arguments:
@@ -166,10 +166,6 @@ class ByteLevel(PreTokenizer):
     >>> ByteLevel(add_prefix_space=False).split("é a")
     [('Ã©', (0, 1)), ('Ġa', (1, 3))]
     """
-
-    add_prefix_space: bool = True
-    trim_offsets: bool = True
-    use_regex: bool = True
 
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         if self.add_prefix_space and not aligned.text.startswith(" "):
