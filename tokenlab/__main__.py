@@ -14,8 +14,11 @@ COMMANDS = {
     "decode": ("tokenlab.commands", "token IDs to text"),
     "train": ("tokenlab.commands", "train byte-level BPE on text files"),
     "trace": ("tokenlab.commands", "show every stage of encoding a text"),
-    "check": ("tokenlab.commands", "try the validation list on a tokenizer"),
-    "compare": ("tokenlab.commands", "encode the same texts with two tokenizers"),
+    "check": ("tokenlab.commands", "try the validation list on a tokenizer; exit code 1 where a check fails"),
+    "compare": (
+        "tokenlab.commands",
+        "encode the same texts with two tokenizers; exit code 1 where IDs differ",
+    ),
 }
 
 

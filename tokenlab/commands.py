@@ -274,10 +274,9 @@ LEGACY = "--rule --algorithm --pattern"
 
 
 class Command(NamedTuple):
-    """One command: what runs it, what it does, its words and options, and how it may be called."""
+    """One command: what runs it, its words and options, and how it may be called."""
 
     run: Callable[[argparse.Namespace], Iterator[str]]
-    what: str
     words: str
     examples: tuple[str, ...]
 
@@ -285,49 +284,41 @@ class Command(NamedTuple):
 COMMANDS = {
     "inspect": Command(
         _inspect,
-        "say what is in a tokenizer file",
         f"FILE --bytes --all {LEGACY}",
         ("tokenizer.mtok", "tokenizer.mtok --bytes"),
     ),
     "convert": Command(
         _convert,
-        "write a tokenizer in another format",
         f"IN OUT --strict --to {LEGACY}",
         ("tokenizer.json tokenizer.mtok --strict", "tokenizer.mtok - --to json"),
     ),
     "encode": Command(
         _encode,
-        "text to token IDs",
         f"FILE --tokens --plain --as-text --text --lines {LEGACY}",
         ("tokenizer.json --text 'hello world'", "t.mtok < book.txt"),
     ),
     "decode": Command(
         _decode,
-        "token IDs to text",
         f"FILE IDS --special {LEGACY}",
         ("tokenizer.json 31373 995", "t.mtok < ids.txt"),
     ),
     "train": Command(
         _train,
-        "train byte-level BPE on text files",
         "TEXT --merges --out --whole",
         ("book.txt --merges 1000 --out tokenizer.json",),
     ),
     "trace": Command(
         _trace,
-        "show every stage of encoding a text",
         f"FILE --text --lines {LEGACY}",
         ("tokenizer.json --text 'hello'",),
     ),
     "check": Command(
         _check,
-        "try the validation list on a tokenizer; exit code 1 where a check fails",
         f"FILE --seed {LEGACY}",
         ("tokenizer.json", "tokenizer.mtok --seed 7"),
     ),
     "compare": Command(
         _compare,
-        "encode the same texts with two tokenizers; exit code 1 where IDs differ",
         "A B --text --lines",
         ("a.json b.mtok --text 'hello world'",),
     ),
@@ -341,10 +332,12 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
+    from tokenlab.__main__ import COMMANDS as known
+
     top = _Parser(prog="python -m tokenlab", description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    for name, (run, what, words, examples) in COMMANDS.items():
-        shown = [f"  python -m tokenlab {name} {each}" for each in examples]
+    for name, (run, words, examples) in COMMANDS.items():
+        what, shown = known[name][1], [f"  python -m tokenlab {name} {each}" for each in examples]
         command = commands.add_parser(
             name,
             help=what,

@@ -28,18 +28,10 @@ from itertools import pairwise
 from types import NoneType
 from typing import Any, Literal, NamedTuple
 
+from tokenlab import lengths
 from tokenlab.bpe.merging import merge_reference
 from tokenlab.errors import TokenLabError, UnknownCharacterError
 from tokenlab.formats import CODECS, Encoding, Tokenizer
-from tokenlab.lengths import (
-    course_slices,
-    decode_all,
-    encode_plain,
-    is_byte_level,
-    measure,
-    token_bytes,
-    unknown_id,
-)
 from tokenlab.pipeline import decoders, models
 from tokenlab.pipeline.byte_alphabet import BYTE_ALPHABET, from_byte_alphabet
 from tokenlab.pipeline.decoders import clean_up_spaces
@@ -118,7 +110,7 @@ def validate(
     """
     plain = _plain(tokenizer)
     probes = [*probe_texts(seed), *_own_texts(plain, seed)]
-    slices = course_slices() if slices is None else slices
+    slices = lengths.course_slices() if slices is None else slices
     long_texts = [text for texts in slices.values() for text in texts]
     others = cache(partial(_other_processes, remake or plain, probes))
     checks: dict[str, Callable[[], Seen]] = {
@@ -161,24 +153,32 @@ def _plain(tokenizer: Tokenizer) -> Tokenizer:
 
 def _pieces(tokenizer: Tokenizer, text: str) -> list[tuple[str, str]]:
     """What is given to the model: each piece, and the part of the text that it stands for."""
-    stages = {
-        stage.name: stage.pieces for stage in tokenizer.explain(text, parse_special_tokens=False).stages
-    }
+    explanation = tokenizer.explain(text, parse_special_tokens=False)
+    stages = {stage.name: stage.pieces for stage in explanation.stages}
     return [(piece, text[start:end]) for piece, (start, end), _ in stages["pre-tokenizer"]]
+
+
+def _encoded(tokenizer: Tokenizer, texts: Iterable[str]) -> Iterator[tuple[str, Encoding | None]]:
+    """Yield each text with its encoding, None where the model has nothing for a character."""
+    for text in texts:
+        try:
+            yield text, lengths.encode_plain(tokenizer, text)
+        except UnknownCharacterError:
+            yield text, None
 
 
 def _is_kept(tokenizer: Tokenizer, text: str, encoding: Encoding, back: str) -> bool:
     """Whether every stage let the text pass, so that it has to come back; see the module's line."""
     joined = "".join(piece for piece, _ in _pieces(tokenizer, text))
-    if is_byte_level(tokenizer):
+    if lengths.is_byte_level(tokenizer):
         joined = (from_byte_alphabet(joined) or b"").decode(errors="replace")
     spaced = joined.replace("▁", " ")
     is_marked = "▁" not in text and (spaced == f" {text}" or (spaced == text and joined[:1] != "▁"))
     is_tidied = tokenizer.clean_up_tokenization_spaces and clean_up_spaces(text) != text
     is_marker_shown = joined[:1] == "▁" and back == f" {text}"
-    joins_by_spaces = not is_byte_level(tokenizer) and isinstance(tokenizer.decoder, SPACING)
+    joins_by_spaces = not lengths.is_byte_level(tokenizer) and isinstance(tokenizer.decoder, SPACING)
     is_spaced = joins_by_spaces and len(encoding.ids) > 1
-    is_changed = is_tidied or is_spaced or is_marker_shown or unknown_id(tokenizer) in encoding.ids
+    is_changed = is_tidied or is_spaced or is_marker_shown or lengths.unknown_id(tokenizer) in encoding.ids
     return (joined == text or is_marked) and not is_changed
 
 
@@ -222,13 +222,11 @@ def _all_ids(tokenizer: Tokenizer, texts: Iterable[str]) -> list[list[int] | str
 
 def _round_trip(tokenizer: Tokenizer, texts: Sequence[str]) -> Seen:
     changed = []
-    for text in texts:
-        try:
-            encoding = encode_plain(tokenizer, text)
-        except UnknownCharacterError:
+    for text, encoding in _encoded(tokenizer, texts):
+        if encoding is None:
             changed.append(f"{text[:40]!r} is refused")
             continue
-        back = decode_all(tokenizer, encoding)
+        back = lengths.decode_all(tokenizer, encoding)
         if back != text and _is_kept(tokenizer, text, encoding, back):
             return "fail", "a text that every stage let pass came back changed", f"{text!r} as {back!r}"
         if back != text:
@@ -241,7 +239,7 @@ def _round_trip(tokenizer: Tokenizer, texts: Sequence[str]) -> Seen:
 
 def _byte_map(tokenizer: Tokenizer, texts: Sequence[str]) -> Seen:
     known: Mapping[str, int] = tokenizer.model.vocabulary
-    if not is_byte_level(tokenizer):
+    if not lengths.is_byte_level(tokenizer):
         if not getattr(tokenizer.model, "byte_fallback", False):
             return "by design", "there is none: the model works on characters", ""
         missing = [f"<0x{byte:02X}>" for byte in UTF8_BYTES if f"<0x{byte:02X}>" not in known]
@@ -307,10 +305,11 @@ def _special_flags(tokenizer: Tokenizer) -> Seen:
 
 def _forged(tokenizer: Tokenizer) -> Seen:
     ways: dict[str, Callable[[str], Encoding]] = {
-        "encode(parse_special_tokens=False)": partial(encode_plain, tokenizer),
+        "encode(parse_special_tokens=False)": partial(lengths.encode_plain, tokenizer),
         "encode_parts": lambda text: tokenizer.encode_parts([text]),
     }
-    special = [each for each in tokenizer.added_tokens if each.special and each.id != unknown_id(tokenizer)]
+    unknown = lengths.unknown_id(tokenizer)
+    special = [each for each in tokenizer.added_tokens if each.special and each.id != unknown]
     for token in special:
         for text in (token.content, f"a {token.content}", f"{token.content * 2} a", f"\n{token.content}\n"):
             for name, encode in ways.items():
@@ -322,21 +321,16 @@ def _forged(tokenizer: Tokenizer) -> Seen:
 
 
 def _offsets(tokenizer: Tokenizer, texts: Sequence[str]) -> Seen:
-    compared = 0
-    for text in texts:
-        try:
-            encoding = encode_plain(tokenizer, text)
-        except UnknownCharacterError:
-            continue
+    compared, unknown = 0, lengths.unknown_id(tokenizer)
+    for text, encoding in _encoded(tokenizer, texts):
         previous = 0
-        for token_id, token, (start, end) in zip(
-            encoding.ids, encoding.tokens, encoding.offsets, strict=True
-        ):
+        rows = zip(encoding.ids, encoding.tokens, encoding.offsets, strict=True) if encoding else ()
+        for token_id, token, (start, end) in rows:
             where = f"{token!r} at {start}..{end} of {text[:60]!r}"
             if not previous <= start <= end <= len(text):
                 return "fail", "offsets go back or leave the text", where
             previous = start
-            if token_id != unknown_id(tokenizer) and not _is_consistent(tokenizer, token, text, start, end):
+            if token_id != unknown and not _is_consistent(tokenizer, token, text, start, end):
                 return "fail", "a token is not in its part of the text", where
             compared += 1
     return "pass", f"{compared:,} tokens lie in order, each in its part of the text", ""
@@ -350,7 +344,7 @@ def _is_consistent(tokenizer: Tokenizer, token: str, text: str, start: int, end:
             end += 1
     part = text[start:end]
     prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
-    data = token_bytes(tokenizer, token.removeprefix(prefix) if token != prefix else token)
+    data = lengths.token_bytes(tokenizer, token.removeprefix(prefix) if token != prefix else token)
     forms = [part] if tokenizer.normalizer is None else [part, tokenizer.normalizer(part)]
     return any(
         wanted.strip() in form.encode()
@@ -367,11 +361,8 @@ def _determinism(tokenizer: Tokenizer, texts: Sequence[str], others: list[dict[s
     for seed, other in zip(HASH_SEEDS, others, strict=True):
         for text, ids, answer in zip(texts, here, other["ids"], strict=True):
             if ids != answer:
-                return (
-                    "fail",
-                    f"other IDs in another process (hash seed {seed})",
-                    f"{text!r}: {ids}, {answer}",
-                )
+                seen = f"other IDs in another process (hash seed {seed})"
+                return "fail", seen, f"{text!r}: {ids}, {answer}"
     return "pass", f"{len(others)} other processes gave the same IDs for {len(texts)} texts", ""
 
 
@@ -379,11 +370,8 @@ def _fingerprint(tokenizer: Tokenizer, texts: Sequence[str], others: list[dict[s
     here, saved = tokenizer.fingerprint(), []
     for seed, other in zip(HASH_SEEDS, others, strict=True):
         if other["fingerprint"] != here:
-            return (
-                "fail",
-                f"another one in another process (hash seed {seed})",
-                f"{here}, {other['fingerprint']}",
-            )
+            seen = f"another one in another process (hash seed {seed})"
+            return "fail", seen, f"{here}, {other['fingerprint']}"
     for codec in CODECS:
         try:
             data = codec.write(tokenizer, strict=True)
@@ -402,7 +390,7 @@ def _fingerprint(tokenizer: Tokenizer, texts: Sequence[str], others: list[dict[s
 
 def _length(tokenizer: Tokenizer, texts: Sequence[str]) -> Seen:
     try:
-        found = measure(tokenizer, texts)
+        found = lengths.measure(tokenizer, texts)
     except UnknownCharacterError as error:
         return "by design", "the texts of this slice are refused", str(error)
     parts = [

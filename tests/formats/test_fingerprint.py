@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from tokenlab import Tokenizer
+from tokenlab.errors import LostExtrasWarning
 from tokenlab.formats import huggingface, mtok
+from tokenlab.formats.mtok_meaning import NormTable
 from tokenlab.pipeline import decoders, normalizers, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.models import BPE
@@ -49,6 +51,17 @@ def test_it_is_the_same_in_both_formats(name):
             Tokenizer.from_bytes(huggingface.write(of_mtok, strict=True)).fingerprint()
             == of_mtok.fingerprint()
         )
+
+
+def test_a_table_has_the_same_in_a_format_that_spells_it_out():
+    of_mtok = Tokenizer.from_file(VECTORS / "mtok/unigram/tokenizer.mtok")
+    assert isinstance(of_mtok.normalizer, NormTable)
+    with pytest.warns(LostExtrasWarning):
+        again = Tokenizer.from_bytes(huggingface.write(of_mtok, strict=True))
+    assert isinstance(again.normalizer, normalizers.Sequence)
+    assert again.fingerprint() == of_mtok.fingerprint()
+    shorter = normalizers.Sequence(again.normalizer.normalizers[1:])
+    assert replace(again, normalizer=shorter).fingerprint() != of_mtok.fingerprint()
 
 
 def test_what_loses_answers_has_another_one():

@@ -27,13 +27,7 @@ from tokenlab.errors import (
     TokenizerJsonError,
     TokenLabError,
 )
-from tokenlab.formats.meaning import (
-    post_processor_of,
-    program_of,
-    report_losses,
-    with_clean_up_spelled,
-    with_prefix,
-)
+from tokenlab.formats import meaning
 from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.encoding import Padding, Truncation
@@ -541,7 +535,8 @@ def read(data: bytes, *, folder: Path | None = None) -> Tokenizer:
     Raises:
         TokenizerJsonError: with the path of what does not fit.
     """
-    tokenizer = Tokenizer(**read_document(data))
+    with meaning.collector_paused(len(data)):
+        tokenizer = Tokenizer(**read_document(data))
     return tokenizer if folder is None else replace(tokenizer, **_read_beside(folder, tokenizer.vocabulary))
 
 
@@ -621,7 +616,7 @@ def write(tokenizer: Tokenizer, *, strict: bool = False) -> bytes:
             is_answer = each.name in ("prefix_ids", "control_ids")
             kind = LostAnswersWarning if is_answer else LostExtrasWarning
             losses.append(kind(component=each.name, loss="tokenizer.json has no place for it"))
-    report_losses(losses, strict=strict)
+    meaning.report_losses(losses, strict=strict)
     return write_document({**parts, "added_tokens": sorted(tokenizer.added_tokens, key=attrgetter("id"))})
 
 
@@ -629,10 +624,10 @@ def _by_meaning(tokenizer: Tokenizer) -> Tokenizer:
     """Say by components what the format has no field for: IDs in front, and the clean-up after decoding."""
     post_processor = tokenizer.post_processor
     if tokenizer.prefix_ids and isinstance(post_processor, (NoneType, post_processors.TemplateProcessing)):
-        steps = with_prefix(program_of(post_processor), tokenizer.prefix_ids)
-        in_front = post_processor_of(steps, tokenizer.model, tokenizer.added_tokens)
+        steps = meaning.with_prefix(meaning.program_of(post_processor), tokenizer.prefix_ids)
+        in_front = meaning.post_processor_of(steps, tokenizer.model, tokenizer.added_tokens)
         tokenizer = replace(tokenizer, prefix_ids=(), post_processor=in_front)
-    return with_clean_up_spelled(tokenizer)
+    return meaning.with_clean_up_spelled(tokenizer)
 
 
 def plain_form(tokenizer: Tokenizer) -> None:

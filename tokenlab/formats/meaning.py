@@ -1,13 +1,15 @@
-"""What several formats say in different ways: programs of post-processors, literal patterns, losses.
+"""What several formats share: programs of post-processors, literal patterns, losses, reading in bulk.
 
 Chapter 07, where one format's records are said by those of another.
 """
 
 from __future__ import annotations
 
+import gc
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +22,7 @@ from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.post_processors import SpecialToken, TemplatePiece
 from tokenlab.pipeline.tokenizer import Tokenizer
 
+LARGE_FILE = 1 << 20  # bytes: from here on, pausing the garbage collector pays
 TEXT = -1  # stands for the text in what a post-processor makes
 
 
@@ -124,3 +127,19 @@ def report_losses(losses: Sequence[TokenLabWarning], *, strict: bool) -> None:
         raise LostAnswersError(losses="; ".join(map(str, answers)), warnings=answers)
     for loss in losses:
         warnings.warn(loss, stacklevel=4)
+
+
+@contextmanager
+def collector_paused(size: int) -> Iterator[None]:
+    """Pause the garbage collector for a file of many bytes.
+
+    Millions of new tuples, none of them garbage, would be walked over and over.
+    """
+    pause = size >= LARGE_FILE and gc.isenabled()
+    if pause:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if pause:
+            gc.enable()

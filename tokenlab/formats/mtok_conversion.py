@@ -15,26 +15,10 @@ from functools import partial
 from itertools import chain, dropwhile
 from typing import Any
 
-from tokenlab.errors import (
-    LostAnswersWarning,
-    LostExtrasWarning,
-    MtokError,
-    MtokWarning,
-    TokenLabError,
-    TokenLabWarning,
-)
+from tokenlab import errors
+from tokenlab.formats import meaning
 from tokenlab.formats.header import Header, recognises
 from tokenlab.formats.layout import Entry
-from tokenlab.formats.meaning import (
-    literal_of,
-    never_a_prefix,
-    one_token,
-    post_processor_of,
-    program_of,
-    report_losses,
-    with_clean_up_spelled,
-    with_prefix,
-)
 from tokenlab.formats.mtok import BEHAVIORS, MTOK_TYPE, MtokFile, read_file, write_file
 from tokenlab.formats.mtok_meaning import (
     NORMAL_FORMS,
@@ -68,7 +52,7 @@ class _Conversion:
     tokenizer: Tokenizer
     with_tables: bool = True
     answers: list[tuple[str, str, str | None]] = field(default_factory=list)
-    beside: list[TokenLabWarning] = field(default_factory=list)
+    beside: list[errors.TokenLabWarning] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         # What is tried here need not warn.
@@ -81,14 +65,16 @@ class _Conversion:
 
     def lose_extra(self, component: str, loss: str) -> None:
         """Note that something will differ that is no answer."""
-        self.beside.append(LostExtrasWarning(component=component, loss=loss))
+        self.beside.append(errors.LostExtrasWarning(component=component, loss=loss))
 
 
 def _entry(to: _Conversion, kind: str, part: Any, after: Sequence[Any] = ()) -> Entry:
     """Return the record that says a component, followed in its sequence by others; note what is lost."""
     said = SAID[type(part)](to, part, after) if type(part) in SAID else part
+    if not to.with_tables:  # what another format spells out is the same table
+        said = NormTable.of_replacements(said) or said
     if kind == "decoder" and part is None:  # words with spaces between them, none of which continues another
-        said = decoders.WordPiece(never_a_prefix(_texts(to.tokenizer)), cleanup=False)
+        said = decoders.WordPiece(meaning.never_a_prefix(_texts(to.tokenizer)), cleanup=False)
     entry = entry_of(kind, said, partial(_entry, to, kind))
     if entry is None:
         to.lose(part, "no record says this")
@@ -211,7 +197,7 @@ def _model(to: _Conversion, model: models.Model) -> Entry:
     if isinstance(model, models.BPE):
         return _bpe(to, model, rows)
     if isinstance(model, models.WordLevel):  # whole words only: nothing continues one
-        never, longest = never_a_prefix(model.vocabulary), 2**32 - 1
+        never, longest = meaning.never_a_prefix(model.vocabulary), 2**32 - 1
     else:
         assert isinstance(model, models.WordPiece)
         never, longest = model.continuing_subword_prefix, model.max_input_chars_per_word
@@ -235,7 +221,7 @@ def _rows(to: _Conversion, vocabulary: dict[str, int]) -> list[tuple[str, int]]:
     if missing:
         found = f"no token with ID {min(missing)}"
         expected = f"{len(vocabulary)} tokens with the IDs below"
-        raise MtokError(section="Model / vocabulary", offset=0, expected=expected, found=found)
+        raise errors.MtokError(section="Model / vocabulary", offset=0, expected=expected, found=found)
     return sorted(vocabulary.items())
 
 
@@ -281,11 +267,11 @@ def _made_otherwise(tokenizer: Tokenizer, model: models.BPE) -> Iterator[str]:
     for token, token_id in model.vocabulary.items():
         if token in contents:
             continue
-        with suppress(TokenLabError):
+        with suppress(errors.TokenLabError):
             if list(by_merges.encode_ids(token)) == [token_id]:
                 continue
         raw = from_byte_alphabet(token) if byte_level else token.encode()
-        with suppress(TokenLabError, UnicodeDecodeError):
+        with suppress(errors.TokenLabError, UnicodeDecodeError):
             text = (raw or b"").decode()
             if token_id in tokenizer.encode(text, add_special_tokens=False).ids:
                 yield text
@@ -294,7 +280,8 @@ def _made_otherwise(tokenizer: Tokenizer, model: models.BPE) -> Iterator[str]:
 def _unigram(to: _Conversion, model: models.Unigram) -> Entry:
     if len(model.vocabulary) < len(model.vocab):
         piece = next(piece for i, (piece, _) in enumerate(model.vocab) if model.vocabulary[piece] != i)
-        raise MtokError(section="Model / vocabulary", offset=0, expected="each piece once", found=repr(piece))
+        expected = "each piece once"
+        raise errors.MtokError(section="Model / vocabulary", offset=0, expected=expected, found=repr(piece))
     unknown = model.unk_id
     if unknown is None:
         unknown = 0
@@ -350,12 +337,12 @@ def _program(to: _Conversion) -> list[int | None]:
     part = tokenizer.post_processor
     if part is None:
         return [None]
-    program, name = program_of(part), type(part).__name__
-    again = post_processor_of(program, tokenizer.model, tokenizer.added_tokens)
+    program, name = meaning.program_of(part), type(part).__name__
+    again = meaning.post_processor_of(program, tokenizer.model, tokenizer.added_tokens)
     ways = (part, again or post_processors.Sequence(()))
-    pairs = [each.process(one_token(), one_token(1)) for each in ways]
+    pairs = [each.process(meaning.one_token(), meaning.one_token(1)) for each in ways]
     columns = {(pair.ids, pair.type_ids) for pair in pairs}
-    if any(part.process(one_token()).type_ids) or len(columns) > 1:
+    if any(part.process(meaning.one_token()).type_ids) or len(columns) > 1:
         to.lose_extra(name, "the template of a pair of texts, and the types of its tokens")
     inner = part.processors if isinstance(part, post_processors.Sequence) else (part,)
     if any(getattr(each, "trim_offsets", False) for each in inner):
@@ -366,7 +353,7 @@ def _program(to: _Conversion) -> list[int | None]:
             "the program has three special tokens for each text, "
             "so the format's own reader may take it for the older list of IDs"
         )
-        to.beside.append(MtokWarning(note))
+        to.beside.append(errors.MtokWarning(note))
     return program
 
 
@@ -400,7 +387,7 @@ def _stays(part: Any, content: str) -> bool:
     """Whether searching for a content before this normalizer finds what searching after it does."""
     if isinstance(part, normalizers.Sequence):
         return all(_stays(each, content) for each in part.normalizers)
-    if isinstance(part, normalizers.Replace) and (literal := literal_of(part.pattern)):
+    if isinstance(part, normalizers.Replace) and (literal := meaning.literal_of(part.pattern)):
         return not set(literal + part.content) & set(content)
     return part is None
 
@@ -419,7 +406,7 @@ def _convert(to: _Conversion) -> MtokFile:
     added, special = _added_tokens(to)
     program, prefix = _program(to), tokenizer.prefix_ids
     if prefix and any(step is not None for step in program):  # only one of the two is filled
-        program, prefix = with_prefix(program, prefix), ()
+        program, prefix = meaning.with_prefix(program, prefix), ()
     steps = (Entry(0, {}) if step is None else Entry(1, {"id": step}) for step in program)
     for name in ("truncation", "padding"):
         if getattr(tokenizer, name) is not None:
@@ -441,10 +428,10 @@ def plain_file(tokenizer: Tokenizer) -> MtokFile | None:
 
     Left out are BERT's table, which comes with Python's version of Unicode, and what no answer depends on.
     """
-    to = _Conversion(with_clean_up_spelled(tokenizer), with_tables=False)
+    to = _Conversion(meaning.with_clean_up_spelled(tokenizer), with_tables=False)
     try:
         file = _convert(to)
-    except MtokError:
+    except errors.MtokError:
         return None
     if to.answers or tokenizer.truncation or tokenizer.padding:
         return None
@@ -477,7 +464,7 @@ def from_tokenizer(tokenizer: Tokenizer, *, strict: bool = False) -> MtokFile:
         MtokWarning: for a program that the format's own reader may misread.
     """
     if tokenizer.origin is not None and recognises(tokenizer.origin):
-        with suppress(MtokError), warnings.catch_warnings():
+        with suppress(errors.MtokError), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             file = read_file(tokenizer.origin)
             if to_tokenizer(file) == tokenizer:
@@ -485,16 +472,16 @@ def from_tokenizer(tokenizer: Tokenizer, *, strict: bool = False) -> MtokFile:
     to = _Conversion(tokenizer)
     file = _convert(to)
     lost = (
-        LostAnswersWarning(component=name, loss=loss, example=example or _example(to.tokenizer, file))
+        errors.LostAnswersWarning(component=name, loss=loss, example=example or _example(to.tokenizer, file))
         for name, loss, example in to.answers
     )
-    report_losses([*lost, *to.beside], strict=strict)
+    meaning.report_losses([*lost, *to.beside], strict=strict)
     return file
 
 
 def _example(tokenizer: Tokenizer, file: MtokFile) -> str | None:
     """Return a text whose answers differ, if one of a few does it."""
-    with suppress(MtokError):
+    with suppress(errors.MtokError):
         converted = replace(to_tokenizer(file), unknown_characters="error")
         contents = [token.content for token in tokenizer.added_tokens[:8]]
         around = [(text, f"a{text}", f"{text}a", text.upper(), f" {text} ") for text in contents]
@@ -507,7 +494,7 @@ def _answers(tokenizer: Tokenizer, text: str) -> Any:
     try:
         ids = tokenizer.encode(text, add_special_tokens=False).ids
         return ids, tokenizer.decode(ids)
-    except TokenLabError as error:
+    except errors.TokenLabError as error:
         return type(error)
 
 

@@ -5,11 +5,9 @@ After the `.mtok` document. What the pipeline lacks is small: a table that maps 
 
 from __future__ import annotations
 
-import gc
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from operator import attrgetter, itemgetter
@@ -18,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 from tokenlab.bpe.merging import SortedMergeTable
 from tokenlab.errors import MtokError, MtokWarning, TokenLabError
 from tokenlab.formats.layout import FLAG, Count, Entry, Items, Part
-from tokenlab.formats.meaning import literal_of, post_processor_of
+from tokenlab.formats.meaning import collector_paused, literal_of, post_processor_of
 from tokenlab.formats.mtok import BEHAVIORS, BODY, MODEL, MtokFile, explain_file, read_file, write_file
 from tokenlab.pipeline import decoders, models, normalizers, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
@@ -27,7 +25,6 @@ from tokenlab.pipeline.text import AlignedText, CharacterTable
 from tokenlab.pipeline.tokenizer import Tokenizer
 
 LARGE_TABLE = 50_000  # merges
-LARGE_FILE = 1 << 20  # bytes: from here on, pausing the garbage collector pays
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +57,15 @@ class NormTable(normalizers.Normalizer):
     def __call__(self, text: str) -> str:
         """Return the mapped text."""
         return text.translate(self._table)
+
+    @classmethod
+    def of_replacements(cls, part: Any) -> NormTable | None:
+        """Return the table that `spelled_out` has turned into this sequence, None where it is another one."""
+        steps: Sequence[Any] = part.normalizers if type(part) is normalizers.Sequence else ()
+        if not all(isinstance(each, normalizers.Replace) and len(each.pattern.text) == 1 for each in steps):
+            return None
+        table = cls(tuple((ord(each.pattern.text), each.content) for each in steps))
+        return table if steps and table.spelled_out() == part else None
 
     def spelled_out(self) -> normalizers.Sequence | None:
         """Return the same as Replace components, or None where one row's outcome would be another's input."""
@@ -245,18 +251,25 @@ def _refuse(file: MtokFile, place: str, expected: str, found: str, number: int =
     raise MtokError(section=place, offset=offset, expected=expected, found=found)
 
 
+def _check_each(
+    file: MtokFile, rows: str, name: str, values: Sequence[int], expected: str, limit: int = 1 << 32
+) -> None:
+    """Refuse the first of the values, one in each row, that is not below a limit or stands there again."""
+    if len(set(values)) == len(values) and max(values, default=-1) < limit:
+        return
+    seen: set[int] = set()
+    for index, value in enumerate(values):
+        if value in seen or value >= limit:
+            found = f"{value}, a second time" if value in seen else str(value)
+            _refuse(file, f"{rows} [{index}] / {name}", expected, found)
+        seen.add(value)
+
+
 def _model(file: MtokFile) -> models.Model:
     label, values = MODEL.records[file.model.tag].label, file.model.values
     place, rows = f"Model / {label}", values["vocabulary"]
     ids = list(map(itemgetter(1), rows))
-    if len(set(ids)) < len(ids) or max(ids, default=0) >= max(len(ids), 1):
-        seen: set[int] = set()
-        for index, token_id in enumerate(ids):
-            if token_id in seen or token_id >= len(ids):
-                found = f"{token_id}, a second time" if token_id in seen else str(token_id)
-                expected = f"IDs below {len(ids)}, each once"
-                _refuse(file, f"{place} / vocabulary [{index}] / id", expected, found)
-            seen.add(token_id)
+    _check_each(file, f"{place} / vocabulary", "id", ids, f"IDs below {len(ids)}, each once", len(ids))
     if label == "Unigram":
         if values["unk_id"] >= len(rows):
             _refuse(file, f"{place} / unk_id", f"an ID below {len(rows)}", str(values["unk_id"]))
@@ -279,20 +292,16 @@ def _bpe(file: MtokFile, place: str, vocabulary: dict[str, int], names: dict[int
             raise MtokError(section=place, offset=0, expected=third, found=f"{left!r} + {right!r}")
         return merged
 
-    ranks = set(map(itemgetter(2), merges))
+    _check_each(file, place, "rank", list(map(itemgetter(2), merges)), "each rank once")
     highest = max(max(map(itemgetter(side), merges), default=0) for side in (0, 1))
-    if len(merges) < LARGE_TABLE or highest >= len(names) or len(ranks) < len(merges):
-        seen: set[int] = set()
-        for index, (left, right, rank) in enumerate(merges):
+    if len(merges) < LARGE_TABLE or highest >= len(names):
+        for index, (left, right, _) in enumerate(merges):
             row = f"{place} [{index}]"
             for side, token_id in (("left_id", left), ("right_id", right)):
                 if token_id not in names:
                     _refuse(file, f"{row} / {side}", f"an ID below {len(names)}", str(token_id))
             if names[left] + names[right] not in vocabulary:
                 _refuse(file, row, third, f"{names[left]!r} + {names[right]!r}")
-            if rank in seen:
-                _refuse(file, f"{row} / rank", "each rank once", f"{rank}, a second time")
-            seen.add(rank)
     # That each join is a token is seen, in a large table, only where a pair is merged: looking takes long.
     table, fallback = SortedMergeTable(merges, join), bool(file.model.values["byte_fallback"])
     return models.BPE.from_table(vocabulary, names, table, byte_fallback=fallback)
@@ -328,14 +337,14 @@ def is_hidden(listed: Iterable[str]) -> bool:
 
 
 def _added_tokens(file: MtokFile, model: models.Model) -> dict[str, Any]:
-    tokens: dict[int, AddedToken] = {}
-    for index, (token_id, special, left, right, content) in enumerate(file.added_tokens):
-        if token_id in tokens:
-            place = f"Added tokens / tokens [{index}] / id"
-            _refuse(file, place, "each ID once", f"{token_id}, a second time")
-        tokens[token_id] = AddedToken(
+    ids = [row[0] for row in file.added_tokens]
+    _check_each(file, "Added tokens / tokens", "id", ids, "each ID once")
+    tokens = {
+        token_id: AddedToken(
             token_id, content, lstrip=bool(left), rstrip=bool(right), normalized=False, special=bool(special)
         )
+        for token_id, special, left, right, content in file.added_tokens
+    }
     names = {**model.tokens_by_id, **{token_id: token.content for token_id, token in tokens.items()}}
     for name in ("special", "stop"):
         for number, token_id in enumerate(getattr(file.header, name)):
@@ -403,20 +412,7 @@ def _program(file: MtokFile) -> list[int | None]:
     return [step.values["id"] if step.tag else None for step in file.steps or ()]
 
 
-@contextmanager
-def _collector_paused(size: int) -> Iterator[None]:
-    """Millions of new tuples, none of them garbage, would be walked over and over."""
-    pause = size >= LARGE_FILE and gc.isenabled()
-    if pause:
-        gc.disable()
-    try:
-        yield
-    finally:
-        if pause:
-            gc.enable()
-
-
 def read_bytes(data: bytes) -> Tokenizer:
     """Return the tokenizer in the bytes of a `.mtok` file."""
-    with _collector_paused(len(data)):
+    with collector_paused(len(data)):
         return to_tokenizer(read_file(data), data)
