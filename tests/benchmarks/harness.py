@@ -33,6 +33,7 @@ class Row:
     peer_seconds: float
     peer: str
     is_open: bool = False
+    unit: str = "s"
 
     @property
     def verdict(self) -> str:
@@ -87,13 +88,19 @@ def compare(
 
 
 def growth(
-    work: str, *, small: Callable[[], Any], large: Callable[[], Any], at_most: float = 12, rounds: int = 5
+    work: str,
+    *,
+    small: Callable[[], Any],
+    large: Callable[[], Any],
+    at_most: float = 12,
+    times: int = 10,
+    rounds: int = 5,
 ) -> Row:
-    """Compare a run with one on ten times the input: `reached` is large divided by small."""
+    """Compare a run with one on `times` the input: `reached` is large divided by small."""
     small_seconds, large_seconds = interleaved(small, large, rounds)
     reached = large_seconds / small_seconds
-    goal = f"≤ {at_most:g} × for 10 × the input"
-    return Row(work, goal, reached, reached <= at_most, large_seconds, small_seconds, "a tenth")
+    goal = f"≤ {at_most:g} × for {times} × the input"
+    return Row(work, goal, reached, reached <= at_most, large_seconds, small_seconds, f"1/{times} of it")
 
 
 def at_most_seconds(work: str, *, code: str, baseline: str, seconds: float, rounds: int = 5) -> Row:
@@ -150,7 +157,7 @@ def table(rows: list[Row]) -> str:
     ]
     lines += [
         f"| {row.work} | {row.goal} | {row.reached:.2f} | {row.verdict} "
-        f"| {row.ours_seconds:.3f} s | {row.peer_seconds:.3f} s ({row.peer}) |"
+        f"| {row.ours_seconds:.3f} {row.unit} | {row.peer_seconds:.3f} {row.unit} ({row.peer}) |"
         for row in rows
     ]
     return "\n".join(lines)
