@@ -265,7 +265,7 @@ def test_the_lattice_cut_short_says_how_much_is_missing() -> None:
 
 def test_stages_show_every_piece_or_count_the_rest() -> None:
     sentence = GALLERY["stages"].sentence
-    assert sentence.startswith("3 stages. Text: 'e<U+000A>␣␣é'. Split: 'e', ")
+    assert sentence.startswith("Text: 'e<U+000A>␣␣é'. Split: 'e', ")
     assert sentence.endswith("and 89 more. None: nothing.")
     drawn = words(GALLERY["stages"])
     assert f"… {99 - drawn.count('e')} more" in drawn

@@ -25,11 +25,12 @@ def pipeline_stages(stages: Sequence[tuple[str, Sequence[str]]]) -> Figure:
         A `Figure`; pieces that do not fit into a row are counted at its end.
 
     >>> pipeline_stages([("text", ["Hi you"]), ("split at spaces", ["Hi", "you"])])
-    2 stages. Text: 'Hi you'. Split at spaces: 'Hi' and 'you'.
+    Text: 'Hi you'. Split at spaces: 'Hi' and 'you'.
     """
-    told = [f"{amount(len(stages), 'stage')}."]
-    for name, pieces in stages:
-        told.append(f"{name[:1].upper()}{name[1:]}: {listed([*map(quotes, pieces)]) or 'nothing'}.")
+    told = [
+        f"{name[:1].upper()}{name[1:]}: {listed([*map(quotes, pieces)]) or 'nothing'}."
+        for name, pieces in stages
+    ]
     return render(list(_rows((name, map(visible, pieces)) for name, pieces in stages)), " ".join(told))
 
 
