@@ -18,6 +18,7 @@ to `.venv` only then.
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,10 @@ def site(options):
     run(*pip, "install", *locked, HERE / ".site" / "requirements.txt")
     browser = ("--no-deps", "--only-binary", ":all:", "--platform", "any", "--python-version", "3.14")
     run(*pip, "download", *locked, HERE / ".site" / "browser.txt", *browser, "--dest", VENV / "browser")
+    found = VENV / "share" / "jupyter" / "labextensions" / "@jupyterlite"
+    if found.exists():  # for the site alone: JupyterLab would complain that it cannot load it
+        shutil.rmtree(VENV / "browser" / found.name, ignore_errors=True)
+        shutil.move(found, VENV / "browser")
     become(HERE / ".site" / "build.py", HERE / "site")
 
 

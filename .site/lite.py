@@ -22,7 +22,8 @@ from jupyterlite_pyodide_kernel.constants import PYODIDE_CDN_URL, PYODIDE_LOCK, 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
-KERNEL_WHEELS = Path(sys.prefix, "share", "jupyter", "labextensions", KERNEL, "static", "pypi")
+FETCHED = Path(sys.prefix, "browser")  # by `run.py site`
+KERNEL_WHEELS = FETCHED / KERNEL / "static" / "pypi"
 INSTALLED = (  # whatever Python runs the build, these are made into wheels
     "asttokens",
     "comm",
@@ -41,11 +42,11 @@ INSTALLED = (  # whatever Python runs the build, these are made into wheels
     "traitlets",
     "wcwidth",
 )
-BUILT_FOR_THE_BROWSER = {  # where each lies: what comes with the kernel, and what `run.py site` has fetched
+BUILT_FOR_THE_BROWSER = {  # where each lies
     "ipykernel": KERNEL_WHEELS,
     "piplite": KERNEL_WHEELS,
     "pyodide_kernel": KERNEL_WHEELS,
-    "micropip": Path(sys.prefix, "browser"),
+    "micropip": FETCHED,
 }
 PYODIDE_SHA512 = (
     "BKDTJyIqFxC4BExLqeRS3f5xvXZIjOt8C3zGLN/Cc7tFxSwvKVhVkchQQ2AGLOtR4YrVOIFxbV8poyDOOmWwxQ=="  # of 314.0.6
@@ -159,6 +160,8 @@ def build(npm: str, target: Path) -> None:
         wheels += [max(place.glob(f"{name}-*.whl")) for name, place in BUILT_FOR_THE_BROWSER.items()]
         names = lock(pyodide, [*wheels, wheel_of_the_project(project)])
         (source / "jupyter-lite.json").write_text(json.dumps(settings(names)), "utf-8")
+        extensions = {"LiteBuildConfig": {"federated_extensions": [str(FETCHED / KERNEL)]}}
+        (source / "jupyter_lite_config.json").write_text(json.dumps(extensions), "utf-8")
         words = ["--lite-dir", source, "--output-dir", target, "--contents", ROOT / "notebooks"]
         words += ["--apps", "lab", "--no-sourcemaps"]
         quietly(sys.executable, "-m", "jupyterlite_core", "build", *words, cwd=source)

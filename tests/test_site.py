@@ -121,6 +121,10 @@ def test_every_chapter_is_there_with_its_pictures_and_tables(site):
         assert f'href="{notebook.stem}.html"' in (site / "index.html").read_text("utf-8")
 
 
+def test_it_leaves_jupyterlab_as_it_was(site):
+    assert not Path(sys.prefix, "share", "jupyter", "labextensions", "@jupyterlite").exists()
+
+
 def test_every_picture_is_said_in_words(parsed):
     assert [
         name for name, page in parsed.items() for image in page.find_all("img") if not image.get("alt")
