@@ -13,6 +13,7 @@ from tokenlab.formats.layout import Cursor, refuse
 
 MAGIC = b"430"
 TYPES = {0: "SentencePiece", 1: "tiktoken", 2: "BERT", 3: "Hugging Face", 4: "pipeline (.mtok)"}
+LISTS = ("special", "stop", "prefix")
 _DIGITS = re.compile(rb"[0-9]{1,11}")
 
 
@@ -54,24 +55,22 @@ def read_header(cursor: Cursor, *, text: bool) -> Header:
     if kind not in TYPES:
         cursor.fail("type", f"a type from 0 to {max(TYPES)}", str(kind), cursor.offset - 1)
     _line_end(cursor, text)
-    counts = []
-    for place, name in enumerate(("special", "stop", "prefix")):
-        if place:
+    counts: dict[str, int] = {}
+    for name in LISTS:
+        if counts:
             _separator(cursor, b" ")
-        counts.append(_number(cursor, f"{name} count", f"how many {name} IDs line 3 lists"))
+        counts[name] = _number(cursor, f"{name} count", f"how many {name} IDs line 3 lists")
     _line_end(cursor, text)
-    lists: list[tuple[int, ...]] = []
-    first = True
-    for name, count in zip(("special", "stop", "prefix"), counts, strict=True):
+    lists: dict[str, tuple[int, ...]] = {}
+    for name, count in counts.items():
         if count > cursor.left:
             cursor.fail(f"{name} IDs", f"{count} numbers", f"{cursor.left} bytes before the end of the file")
-        ids = []
+        ids: list[int] = []
         for _ in range(count):
-            if not first:
+            if ids or any(lists.values()):
                 _separator(cursor, b" ")
             ids.append(_number(cursor, f"{name} ID", f"a {name} ID"))
-            first = False
-        lists.append(tuple(ids))
+        lists[name] = tuple(ids)
     start = cursor.offset
     while cursor.data[cursor.offset : cursor.offset + 1] in (b" ", b"\t"):
         cursor.offset += 1
@@ -79,19 +78,19 @@ def read_header(cursor: Cursor, *, text: bool) -> Header:
     cursor.note("padding", start, padding, "white space that means nothing")
     _line_end(cursor, text)
     cursor.sections.pop()
-    return Header(kind, lists[0], lists[1], lists[2], padding)
+    return Header(kind, **lists, padding=padding)
 
 
 def write_header(out: bytearray, header: Header) -> None:
     """Append the three lines."""
-    lists = (header.special, header.stop, header.prefix)
-    for ids in lists:
-        for token_id in ids:
-            if not 0 <= token_id < 1 << 32:
-                refuse(out, "Header", "an ID of 32 bits", token_id)
+    lists = [getattr(header, name) for name in LISTS]
+    ids = [token_id for each in lists for token_id in each]
+    for token_id in ids:
+        if not 0 <= token_id < 1 << 32:
+            refuse(out, "Header", "an ID of 32 bits", token_id)
     out += b"%b %d\n" % (MAGIC, header.type)
-    out += " ".join(str(len(ids)) for ids in lists).encode() + b"\n"
-    out += (" ".join(str(token_id) for ids in lists for token_id in ids) + header.padding).encode() + b"\n"
+    out += " ".join(str(len(each)) for each in lists).encode() + b"\n"
+    out += (" ".join(map(str, ids)) + header.padding).encode() + b"\n"
 
 
 def _number(cursor: Cursor, name: str, meaning: str) -> int:

@@ -16,12 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tokenlab.errors import (
-    InvalidArgumentError,
-    LegacyTxtError,
-    LostAnswersWarning,
-    TokenLabError,
-)
+from tokenlab.errors import InvalidArgumentError, LegacyTxtError, LostAnswersWarning, TokenLabError
 from tokenlab.formats import header, huggingface, legacy_txt
 from tokenlab.formats.legacy_txt import FIRST_TOKEN_LINE, LegacyFile
 from tokenlab.formats.meaning import report_losses
@@ -151,21 +146,20 @@ def _texts(file: LegacyFile) -> list[str]:
 
 def _sentencepiece(file: LegacyFile, by_reader: bool, algorithm: str | None) -> Tokenizer:
     texts, kinds = _texts(file), file.kinds
-    usable = [kind in (legacy_txt.NORMAL, legacy_txt.USER_DEFINED) for kind in kinds]
+    usable = [i for i, kind in enumerate(kinds) if kind in (legacy_txt.NORMAL, legacy_txt.USER_DEFINED)]
     if not by_reader:  # a blank is how some exporters write the marker
-        texts = [text.replace(" ", MARKER) if use else text for text, use in zip(texts, usable, strict=True)]
+        for i in usable:
+            texts[i] = texts[i].replace(" ", MARKER)
     spelled: dict[str, int] = {}
     for token_id, text in enumerate(texts):
         if spelled.setdefault(text, token_id) != token_id:
-            found = f"{text!r}, which has ID {spelled[text]}"
-            raise LegacyTxtError(
-                line=FIRST_TOKEN_LINE + token_id, expected="a piece not spelled before", found=found
-            )
+            line, found = FIRST_TOKEN_LINE + token_id, f"{text!r}, which has ID {spelled[text]}"
+            raise LegacyTxtError(line=line, expected="a piece not spelled before", found=found)
     unknown = next((token_id for token_id, kind in enumerate(kinds) if kind == legacy_txt.UNKNOWN), None)
     model: models.Model
     if by_reader or (algorithm or algorithm_of(file)) == "bpe":
-        pieces = sorted((i for i, use in enumerate(usable) if use), key=lambda i: -file.scores[i])
-        known = {text for text, use in zip(texts, usable, strict=True) if use}
+        pieces = sorted(usable, key=lambda i: -file.scores[i])
+        known = {texts[i] for i in usable}
         merges = tuple(
             (texts[i][:cut], texts[i][cut:])
             for i in pieces
@@ -176,24 +170,19 @@ def _sentencepiece(file: LegacyFile, by_reader: bool, algorithm: str | None) -> 
         model = models.BPE(unk_token=name, fuse_unk=True, byte_fallback=True, vocab=spelled, merges=merges)
     else:
         # What is no piece of text must lose against any way to spell the same text.
-        lowest = min((score for score, use in zip(file.scores, usable, strict=True) if use), default=0.0)
-        scores = [
-            float(score) if use else lowest - 20.0 * len(text)
-            for text, score, use in zip(texts, file.scores, usable, strict=True)
-        ]
+        lowest = min((file.scores[i] for i in usable), default=0.0)
+        scores = [lowest - 20.0 * len(text) for text in texts]
+        for i in usable:
+            scores[i] = float(file.scores[i])
         model = models.Unigram(unknown, tuple(zip(texts, scores, strict=True)), byte_fallback=True)
     back = decoders.Replace(Pattern(MARKER), " ")
+    bytes_back = () if by_reader else (decoders.ByteFallback(),)
+    user_defined = [i for i, kind in enumerate(kinds) if kind == legacy_txt.USER_DEFINED]
     return Tokenizer(
         model,
         normalizers.Sequence((normalizers.Prepend(MARKER), normalizers.Replace(Pattern(" "), MARKER))),
-        decoder=decoders.Sequence(
-            (back, decoders.Fuse()) if by_reader else (back, decoders.ByteFallback(), decoders.Fuse())
-        ),
-        added_tokens=tuple(
-            AddedToken(i, text, normalized=False)
-            for i, (text, kind) in enumerate(zip(texts, kinds, strict=True))
-            if kind == legacy_txt.USER_DEFINED
-        ),
+        decoder=decoders.Sequence((back, *bytes_back, decoders.Fuse())),
+        added_tokens=tuple(AddedToken(i, texts[i], normalized=False) for i in user_defined),
     )
 
 
@@ -231,12 +220,9 @@ def _bert(file: LegacyFile, by_reader: bool) -> Tokenizer:
 
 def _hugging_face(file: LegacyFile, by_reader: bool, pattern: str | None) -> Tokenizer:
     as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    parts: tuple[pre_tokenizers.PreTokenizer, ...] = (
-        pre_tokenizers.Split(Pattern(QWEN if pattern is None else pattern, regex=True), "Isolated"),
-        as_bytes,
-    )
-    if by_reader:
-        parts = (as_bytes, pre_tokenizers.Split(Pattern(QWEN_OVER_BYTES, regex=True), "Isolated"))
+    rule = QWEN_OVER_BYTES if by_reader else QWEN if pattern is None else pattern
+    split = pre_tokenizers.Split(Pattern(rule, regex=True), "Isolated")
+    parts = (as_bytes, split) if by_reader else (split, as_bytes)
     vocabulary = {text: token_id for token_id, text in enumerate(_texts(file))}
     return Tokenizer(
         models.BPE(vocab=vocabulary, merges=file.merges),
