@@ -22,7 +22,7 @@ from tokenlab.pipeline.pre_tokenizers import PreTokenizer
 from tokenlab.pipeline.text import WHITE_SPACE, AlignedText
 
 _KEPT_CHUNKS = 1 << 17
-_BLOCK = 1 << 19  # characters
+_BLOCK = 1 << 20  # characters
 _WORTH_IT = 2000  # chunks
 _NO_ID = -1
 
@@ -150,7 +150,7 @@ class ChunkEncoder:
 
     def _look_up(self, kept: Any, chunks: list[str], learn: Callable[[list[str]], None]) -> list[Any]:
         """Return what is kept of each chunk, after learning the new ones, all at once where they are many."""
-        found = list(map(kept.get, chunks))
+        found = list(map(kept.get, chunks)) if kept else [None]
         if all(found):
             return found
         new = [chunk for chunk in set(chunks).difference(kept) if len(chunk) <= 100]
