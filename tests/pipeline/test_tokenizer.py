@@ -19,13 +19,14 @@ from test_pre_tokenizers import CL100K, LLAMA3, O200K, SPACED, known_pre_tokeniz
 from tokenlab import ControlToken, Tokenizer
 from tokenlab.errors import (
     ComponentError,
+    InvalidArgumentError,
     LoneSurrogateError,
     MissingTokenError,
     UnknownCharacterError,
     UnknownCharacterWarning,
     UnknownFormatError,
 )
-from tokenlab.pipeline import models, normalizers, pre_tokenizers
+from tokenlab.pipeline import decoders, models, normalizers, pre_tokenizers
 from tokenlab.pipeline import tokenizer as module
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.encoding import Truncation
@@ -245,6 +246,31 @@ def test_what_a_bpe_without_unknown_token_leaves_out_is_said_and_shifts_nothing(
     assert list(got if way == "encode_ids" else got.ids) == [0, 3, 1, *blank, 4]
     if way == "encode":
         assert got.offsets[:3] == ((0, 1), (1, 2), (3, 4)) and got.offsets[-1] == (5, 8)
+
+
+@pytest.mark.parametrize("given", [None, 5, b"ab", ["a", "b"]])
+@pytest.mark.parametrize("way", ["encode", "encode_ids"])
+def test_what_is_no_text_is_refused_and_not_spelled_out(way, given):
+    with pytest.raises(InvalidArgumentError, match="text: expected a str"):
+        getattr(TRAINED, way)(given)
+
+
+def test_words_are_several_texts():
+    for words in ("ab", ["a", None]):
+        with pytest.raises(InvalidArgumentError, match="text"):
+            TRAINED.encode(words, is_pretokenized=True)
+
+
+@pytest.mark.parametrize(
+    "component",
+    [normalizers.NFC(), normalizers.Lowercase(), normalizers.BertNormalizer(), normalizers.Prepend()],
+)
+def test_a_component_alone_refuses_half_a_pair_too(component):
+    with pytest.raises(LoneSurrogateError) as caught:
+        component("ab\ud800")
+    assert caught.value.position == 2
+    with pytest.raises(LoneSurrogateError):
+        decoders.ByteLevel().decode(["ab\ud800"])
 
 
 def test_a_unigram_without_unknown_id_refuses_what_it_does_not_know():

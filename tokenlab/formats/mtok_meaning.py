@@ -54,7 +54,7 @@ class NormTable(normalizers.Normalizer):
         """Map each character by itself."""
         return self._table.normalize(aligned)
 
-    def __call__(self, text: str) -> str:
+    def rewrite(self, text: str) -> str:
         """Return the mapped text."""
         return text.translate(self._table)
 

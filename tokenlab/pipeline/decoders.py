@@ -18,6 +18,7 @@ from tokenlab.pipeline import normalizers
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.byte_alphabet import ByteLevelFields, from_byte_alphabet, to_byte_alphabet
 from tokenlab.pipeline.patterns import Pattern
+from tokenlab.pipeline.text import check_characters
 
 UNDECODABLE = "\ufffd"
 
@@ -54,7 +55,8 @@ class ByteLevel(ByteLevelFields, Decoder):
     def decode_chain(self, tokens: list[str]) -> list[str]:
         """Return one text."""
         found = [(from_byte_alphabet(token), token) for token in tokens]
-        data = b"".join(token.encode() if piece is None else piece for piece, token in found)
+        parts = (check_characters(token).encode() if piece is None else piece for piece, token in found)
+        data = b"".join(parts)
         return [data.decode(errors="replace")]
 
     def as_written(self, content: str) -> str:

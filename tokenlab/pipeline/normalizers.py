@@ -15,7 +15,7 @@ from typing import Protocol
 from tokenlab.errors import GrowthLimitError
 from tokenlab.pipeline.character_map import CharacterMap
 from tokenlab.pipeline.patterns import Pattern, compiled
-from tokenlab.pipeline.text import WHITE_SPACE, AlignedText, CharacterTable
+from tokenlab.pipeline.text import WHITE_SPACE, AlignedText, CharacterTable, check_characters
 
 _LONGEST_RUN = 500  # combining marks in a row; Python takes time quadratic in them
 MOST_PUT_IN = 1 << 24  # characters that one normalizer may put in, or eight times the text
@@ -31,7 +31,15 @@ class Normalizer(Protocol):
         raise NotImplementedError
 
     def __call__(self, text: str) -> str:
-        """Return the normalised text."""
+        """Return the normalised text.
+
+        Raises:
+            LoneSurrogateError: half of a UTF-16 pair, with its position.
+        """
+        return self.rewrite(check_characters(text))
+
+    def rewrite(self, text: str) -> str:
+        """Return the normalised text of one that is known to hold no half pairs."""
         return self.normalize(AlignedText.of(text)).text
 
 
@@ -40,9 +48,9 @@ class Normalizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _NormalForm(Normalizer):
-    def __call__(self, text: str) -> str:
+    def rewrite(self, text: str) -> str:
         if len(text) > _LONGEST_RUN and compiled(rf"\p{{M}}{{{_LONGEST_RUN}}}").search(text):
-            return Normalizer.__call__(self, text)
+            return Normalizer.rewrite(self, text)
         return unicodedata.normalize(type(self).__name__, text)  # type: ignore[arg-type]
 
     def normalize(self, aligned: AlignedText) -> AlignedText:
@@ -147,7 +155,7 @@ class Lowercase(Normalizer):
     def normalize(self, aligned: AlignedText) -> AlignedText:
         return _LOWER.normalize(aligned)
 
-    def __call__(self, text: str) -> str:
+    def rewrite(self, text: str) -> str:
         return _LOWER(text) if "Σ" in text else text.lower()
 
 
@@ -158,7 +166,7 @@ class StripAccents(Normalizer):
     def normalize(self, aligned: AlignedText) -> AlignedText:
         return _WITHOUT_MARKS.normalize(aligned)
 
-    def __call__(self, text: str) -> str:
+    def rewrite(self, text: str) -> str:
         return _WITHOUT_MARKS(text)
 
 
@@ -200,7 +208,7 @@ class BertNormalizer(Normalizer):
         mapped = table.normalize(aligned)
         return mapped if self._is_done(mapped.text) else steps.normalize(aligned)
 
-    def __call__(self, text: str) -> str:
+    def rewrite(self, text: str) -> str:
         steps, table = _bert_steps(self)
         mapped = table(text)
         return mapped if self._is_done(mapped) else steps(text)
@@ -255,7 +263,7 @@ class Prepend(Normalizer):
     def normalize(self, aligned: AlignedText) -> AlignedText:
         return prepend(aligned, self.prepend)
 
-    def __call__(self, text: str) -> str:
+    def rewrite(self, text: str) -> str:
         return self.prepend + text if text else text
 
 
@@ -289,7 +297,7 @@ class Replace(Normalizer):
         sources += range(done, len(aligned.text))
         return aligned.take("".join(parts) + aligned.text[done:], sources)
 
-    def __call__(self, text: str) -> str:
+    def rewrite(self, text: str) -> str:
         if self.pattern.regex or not self.pattern.text:
             return self.normalize(AlignedText.of(text)).text
         _check_growth(len(text), text.count(self.pattern.text) * len(self.content))
@@ -325,7 +333,7 @@ class Precompiled(Normalizer):
     def normalize(self, aligned: AlignedText) -> AlignedText:
         return _character_map(self.precompiled_charsmap).normalize(aligned)
 
-    def __call__(self, text: str) -> str:
+    def rewrite(self, text: str) -> str:
         return _character_map(self.precompiled_charsmap)(text)
 
 
@@ -340,7 +348,7 @@ class Sequence(Normalizer):
             aligned = normalizer.normalize(aligned)
         return aligned
 
-    def __call__(self, text: str) -> str:
+    def rewrite(self, text: str) -> str:
         for normalizer in self.normalizers:
-            text = normalizer(text)
+            text = normalizer.rewrite(text)
         return text

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain, repeat
 from typing import NamedTuple
 
+from tokenlab.checks import check_text
 from tokenlab.errors import LoneSurrogateError
 
 WHITE_SPACE = (
@@ -21,6 +22,13 @@ WHITE_SPACE = (
 
 _ASCII_OR_NOT = re.compile(r"[\x00-\x7F]+|[^\x00-\x7F]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def check_characters(text: str) -> str:
+    """Return the text, which must be a str without halves of UTF-16 pairs."""
+    if not check_text(text).isascii() and (found := _SURROGATE.search(text)):
+        raise LoneSurrogateError(position=found.start(), code_point=ord(found[0]))
+    return text
 
 
 class AlignedText(NamedTuple):  # a tuple, since one is made for every piece: three times as quick to make
@@ -45,11 +53,10 @@ class AlignedText(NamedTuple):  # a tuple, since one is made for every piece: th
         """Return text in which every character stands for itself, the first one being number `origin`.
 
         Raises:
+            InvalidArgumentError: what is no str.
             LoneSurrogateError: half of a UTF-16 pair, which UTF-8 cannot hold.
         """
-        if not text.isascii() and (found := _SURROGATE.search(text)):
-            raise LoneSurrogateError(position=found.start(), code_point=ord(found[0]))
-        stop = origin + len(text)
+        stop = origin + len(check_characters(text))
         return cls(text, range(origin, stop), range(origin + 1, stop + 1), origin)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
@@ -91,6 +98,8 @@ class CharacterTable(dict[int, str]):
     def __call__(self, text: str) -> str:
         """Return the text with each character mapped by itself."""
         return text.translate(self)
+
+    rewrite = __call__  # it is a step of a normalizer, too
 
     def normalize(self, aligned: AlignedText) -> AlignedText:
         """Map each character by itself; whatever it becomes has its span."""

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
+from tokenlab.checks import unexpected
 from tokenlab.errors import (
     ComponentError,
     MissingTokenError,
@@ -295,8 +296,10 @@ class Tokenizer:
     ) -> Encoding:
         def encode_one(source: Input, sequence_id: int) -> Encoding:
             columns = Columns([], [], [], [])
+            if isinstance(source, str) and is_pretokenized:
+                raise unexpected("text", "a sequence of words", source)
             for number, word in enumerate(source if is_pretokenized else [source]):
-                part = self._columns(str(word), parse_special)
+                part = self._columns(word, parse_special)  # type: ignore[arg-type] # checked there
                 columns.extend(part, number if is_pretokenized else None)
             return Encoding.from_tokens(*columns, source, sequence_id)
 
