@@ -23,6 +23,19 @@ def test_user_text_can_spell_what_is_parsed():
     assert replace(tokenizer(), post_processor=None, added_tokens=()).contract().user_text.facts == ()
 
 
+def test_what_keeps_text_apart_is_named_only_where_it_does():
+    plain = tokenizer()
+    whole = replace(
+        plain,
+        model=replace(plain.model, ignore_merges=True),
+        pre_tokenizer=replace(plain.pre_tokenizer, use_regex=False),
+    )
+    assert whole.encode_ids("<EOS>", add_special_tokens=False, parse_special_tokens=False) == [1]
+    apart, anyway = (each.contract().user_text.answer for each in (plain, whole))
+    assert apart.endswith("unless encoded with parse_special_tokens=False or encode_parts.")
+    assert anyway.endswith("unless encoded with encode_parts.")
+
+
 def test_matching_tells_raw_from_normalised():
     token = AddedToken(258, "yes", normalized=True)
     assert replace(tokenizer(), added_tokens=(token,), post_processor=None).contract().matching.facts == (
