@@ -157,17 +157,19 @@ def test_the_summary_names_the_commonest_misconception_of_the_first_answers(tmp_
         ('check("03-te", {[]})', "unreadable (computed)", None),
         ('check("03-te", {1, 2})', "unreadable", None),
         ('check("03-te", "\\d")', "unreadable", None),
-        ('check("03-te", open("/tmp/never-written", "w"))', "unreadable (computed)", None),
+        ('check("03-te", open("never-written", "w"))', "unreadable (computed)", None),
         ('check("03-te")', "not tried", None),
         ("", "not tried", None),
         ('prediction = "..."\ncheck("03-te", prediction)', "not tried", None),
     ],
 )
-def test_what_stands_in_a_cell_is_read_and_what_is_odd_is_named(tmp_path, source, verdict, note):
+def test_what_stands_in_a_cell_is_read_and_what_is_odd_is_named(tmp_path, monkeypatch, source, verdict, note):
+    monkeypatch.chdir(tmp_path)
     hand_in = read_one(tmp_path, answered({"03-te": source}))
     assert grading.verdict(hand_in, "03-te") == verdict
     assert note is None or any(note in found for found in hand_in.notes)
     assert grading.verdict(hand_in, "03-e-a") == "not tried"
+    assert not (tmp_path / "never-written").exists()
 
 
 def test_an_untouched_notebook_has_no_notes(tmp_path):
