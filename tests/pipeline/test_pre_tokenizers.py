@@ -4,9 +4,10 @@
 
 import pickle
 import re
+from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from strategies import PATTERN, PRE_TOKENIZER, TEXT, oracle, ours
 
@@ -95,11 +96,30 @@ def known_pre_tokenizers():
     ]
 
 
-@settings(max_examples=400, deadline=None)
-@given(st.sampled_from(known_pre_tokenizers()), SPACED)
-def test_no_piece_crosses_a_chunk_and_none_looks_beyond_it(pre_tokenizer, text):
+def split_by(*patterns):
+    splits = tuple(pre_tokenizers.Split(Pattern(p, regex=True), "Isolated") for p in patterns)
+    return splits[0] if len(splits) == 1 else pre_tokenizers.Sequence(splits)
+
+
+# Patterns of known branches in any order; they are compiled in the test, for `regex` draws lots when it does.
+BRANCHES = st.lists(st.sampled_from(sorted(_KNOWN)), max_size=5, unique=True)
+LAST = st.sampled_from([[r"\s"], [r"\s+"], [r"\s*[\r\n]+", r"\s+(?!\S)", r"\s+"]])
+ANY_ORDER = st.builds(lambda first, last: "|".join(first + last), BRANCHES, LAST)
+CHUNKED = st.one_of(
+    st.sampled_from([lambda each=each: each for each in known_pre_tokenizers()]),
+    st.lists(ANY_ORDER, min_size=1, max_size=2).map(lambda found: partial(split_by, *found)),
+    st.builds(lambda first, then: partial(split_by, first, then), BRANCHES.filter(bool).map("|".join), ANY_ORDER),
+)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(CHUNKED, SPACED)
+@example(partial(split_by, from_rust(CL100K)), "a\n ")  # \s+\z takes all of the white space at the end
+@example(partial(split_by, r"\s+(?!\S)", from_rust(LLAMA3)), "!\nb")  # the line end is no piece of its own
+def test_no_piece_crosses_a_chunk_and_none_looks_beyond_it(made, text):
+    pre_tokenizer = made()
     chunker = pre_tokenizer.chunker()
-    assert chunker is not None
+    assume(chunker is not None)
     chunks = [chunk for block in chunker.blocks(text) for chunk in block]
     assert "".join(chunks) == text
     pieces = [
@@ -108,6 +128,10 @@ def test_no_piece_crosses_a_chunk_and_none_looks_beyond_it(pre_tokenizer, text):
         for piece in pre_tokenizer.pre_tokenize(AlignedText.of(chunk, origin=number))
     ]
     assert pieces == [piece for piece, _ in pre_tokenizer.split(text)]
+
+
+def test_the_pre_tokenizers_of_models_in_use_have_a_chunker():
+    assert all(each.chunker() for each in known_pre_tokenizers())
 
 
 @settings(max_examples=200, deadline=None)

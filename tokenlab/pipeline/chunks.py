@@ -36,8 +36,6 @@ _ORDINARY = {
     *(_CASED % counts for counts in (("*", "+"), ("+", "*"))),
     *(_CASED % counts + _CONTRACTION + "?" for counts in (("*", "+"), ("+", "*"))),
     r" ?[^\s\p{L}\p{N}]+",
-    r"\s+(?!\S)",
-    r"\s+\z",
     "[一-龥぀-ゟ゠-ヿ]+",
     r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+""",
     "[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+",
@@ -49,7 +47,8 @@ _WITH_LINE_ENDS = {
 }
 _LINE_ENDS = {r"\s*[\r\n]+", r"\s*[\r\n]", "\\s*[\r\n]+"}
 _SPACES = {r"\s+", r"\s"}
-_KNOWN = _ORDINARY | _WITH_LINE_ENDS | _LINE_ENDS | _SPACES
+_AT_AN_END = {r"\s+(?!\S)", r"\s+\z"}
+_KNOWN = _ORDINARY | _WITH_LINE_ENDS | _LINE_ENDS | _SPACES | _AT_AN_END
 
 
 class Chunker(NamedTuple):
@@ -82,7 +81,7 @@ def _chunker(form: str) -> Chunker:
 
 WORDS = _chunker(r"\s*+\S++|\s+")
 """A chunk is the visible characters up to white space, and the white space before them."""
-LINES = _chunker(r"\s*+\S++(?:[\r\n]++/\S*+)*+(?:[\r\n]++(?:\s*[\r\n])?)?+|\s+")
+LINES = _chunker(r"\s*+\S++(?:[\r\n]++/\S*+)*+(?:[\r\n]++(?:\s*(?:[\r\n]|\Z))?)?+|\s+")
 """The same, but line ends, up to the last of them, belong to the visible character before them."""
 
 
