@@ -116,6 +116,7 @@ CHUNKED = st.one_of(
 @given(CHUNKED, SPACED)
 @example(partial(split_by, from_rust(CL100K)), "a\n ")  # \s+\z takes all of the white space at the end
 @example(partial(split_by, r"\s+(?!\S)", from_rust(LLAMA3)), "!\nb")  # the line end is no piece of its own
+@example(partial(split_by, "'s", from_rust(CL100K)), "a\n 's")  # where 's is cut off, \s+\z finds an end
 def test_no_piece_crosses_a_chunk_and_none_looks_beyond_it(made, text):
     pre_tokenizer = made()
     chunker = pre_tokenizer.chunker()

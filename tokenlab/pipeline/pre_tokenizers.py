@@ -360,11 +360,15 @@ class Sequence(PreTokenizer):
     def chunker(self) -> Chunker | None:
         """The chunker of the first one that cuts at white space, when those before do no more than cut.
 
-        All later ones see the same pieces then.
+        All later ones see the same pieces then. A pattern that asks for the end of the text finds one more
+        wherever an earlier one has cut.
         """
-        for pre_tokenizer in self.pretokenizers:
+        for place, pre_tokenizer in enumerate(self.pretokenizers):
             if not _is_neutral(pre_tokenizer):
-                return None if isinstance(pre_tokenizer, Metaspace) else pre_tokenizer.chunker()
+                sees_ends = isinstance(pre_tokenizer, Split) and r"\z" in pre_tokenizer.pattern.text
+                if isinstance(pre_tokenizer, Metaspace) or (sees_ends and place):
+                    return None
+                return pre_tokenizer.chunker()
         return None
 
     @property
