@@ -16,7 +16,7 @@ from tokenlab.pipeline import pre_tokenizers
 from tokenlab.pipeline.chunks import _KNOWN, is_known
 from tokenlab.pipeline.dialect import branches, from_rust, rewrite_counted, translate
 from tokenlab.pipeline.patterns import Pattern, find_regex, find_texts
-from tokenlab.pipeline.text import AlignedText
+from tokenlab.pipeline.text import WHITE_SPACE, AlignedText
 
 LLAMA3 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
@@ -96,6 +96,13 @@ def known_pre_tokenizers():
     ]
 
 
+@given(st.sampled_from(pre_tokenizers.CUT_AT_WHITE_SPACE), SPACED)
+def test_spaced_pieces_are_the_pieces_and_lose_nothing(kind, text):
+    spaced = kind().spaced_pieces(text)
+    assert "".join(spaced) == text
+    assert [bare for piece in spaced if (bare := piece.lstrip(WHITE_SPACE))] == kind().pieces(text)
+
+
 def split_by(*patterns):
     splits = tuple(pre_tokenizers.Split(Pattern(p, regex=True), "Isolated") for p in patterns)
     return splits[0] if len(splits) == 1 else pre_tokenizers.Sequence(splits)
@@ -108,7 +115,9 @@ ANY_ORDER = st.builds(lambda first, last: "|".join(first + last), BRANCHES, LAST
 CHUNKED = st.one_of(
     st.sampled_from([lambda each=each: each for each in known_pre_tokenizers()]),
     st.lists(ANY_ORDER, min_size=1, max_size=2).map(lambda found: partial(split_by, *found)),
-    st.builds(lambda first, then: partial(split_by, first, then), BRANCHES.filter(bool).map("|".join), ANY_ORDER),
+    st.builds(
+        lambda first, then: partial(split_by, first, then), BRANCHES.filter(bool).map("|".join), ANY_ORDER
+    ),
 )
 
 

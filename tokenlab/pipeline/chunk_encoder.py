@@ -196,16 +196,7 @@ class ChunkEncoder:
     # --- One word, one chunk
 
     def _words(self, text: str) -> list[str]:
-        """Return the words of a text, each with the white space before it that the cutter drops."""
-        found = self._cutter.pieces(text)
-        if not self._drops_space:
-            return found
-        words, start = [], 0
-        for word in found:
-            end = text.index(word, start) + len(word)
-            words.append(text[start:end])
-            start = end
-        return [*words, text[start:]] if start < len(text) else words
+        return self._cutter.spaced_pieces(text) if self._drops_space else self._cutter.pieces(text)
 
     def _bare(self, word: str) -> str:
         return word.lstrip(WHITE_SPACE) if self._drops_space else word

@@ -40,6 +40,15 @@ class PreTokenizer:
         """Return the pieces of a text that does not begin the input, without their spans."""
         return [piece.text for piece in self.pre_tokenize(AlignedText.of(text, origin=1))]
 
+    def spaced_pieces(self, text: str) -> list[str]:
+        """Return the pieces, each with what is left out before it, and what is left out at the end."""
+        spaced, start = [], 0
+        for piece in self.pieces(text):
+            end = text.index(piece, start) + len(piece)
+            spaced.append(text[start:end])
+            start = end
+        return [*spaced, text[start:]] if start < len(text) else spaced
+
     def parted(self) -> tuple[PreTokenizer, CharacterTable | None]:
         """Return what cuts, and the table by which all pieces are rewritten at the end, if there is one."""
         return self, None
@@ -244,6 +253,7 @@ class Metaspace(PreTokenizer):
 
 _VISIBLE = re.compile(f"[^{WHITE_SPACE}]+")
 _ASCII_BERT = re.compile(r"[!-/:-@\[-`{-~]|[^\s!-/:-@\[-`{-~]+", re.ASCII)
+_SPACED_BERT = re.compile(rf"\s*+(?:{_ASCII_BERT.pattern})|\s+", re.ASCII)
 _WORDS = rf"{RUST_WORD}+|{RUST_NOT_WORD[:-1]}\s]+"
 
 
@@ -325,6 +335,9 @@ class BertPreTokenizer(PreTokenizer):
 
     def pieces(self, text: str) -> list[str]:
         return _ASCII_BERT.findall(text) if text.isascii() else PreTokenizer.pieces(self, text)
+
+    def spaced_pieces(self, text: str) -> list[str]:
+        return _SPACED_BERT.findall(text) if text.isascii() else PreTokenizer.spaced_pieces(self, text)
 
 
 CUT_AT_WHITE_SPACE = Whitespace, WhitespaceSplit, BertPreTokenizer
