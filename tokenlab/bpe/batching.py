@@ -6,7 +6,7 @@ the order of work between words differs, and no word can see that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -32,23 +32,22 @@ class BatchTable:
     """A rule table as sorted arrays, in which whole arrays of pairs are looked up.
 
     Args:
-        rules: (rank, left ID, right ID, merged ID), each from 0 to 2^32 - 1.
+        rules: for each rank the (left ID, right ID, merged ID), all from 0 to 2^32 - 1.
 
     Raises:
         OverflowError: an ID or a rank that 32 bits do not hold.
 
-    >>> BatchTable([(0, 97, 98, 256)]).merge([[97, 98], [98], []])
+    >>> BatchTable({0: (97, 98, 256)}).merge([[97, 98], [98], []])
     [[256], [98], []]
     """
 
-    def __init__(self, rules: Iterable[tuple[int, int, int, int]]) -> None:
-        table = id_array(rules).reshape(-1, 4)
-        table = table[np.argsort(table[:, 0])]
-        keys = table[:, 1] << 32 | table[:, 2]
+    def __init__(self, rules: Mapping[int, tuple[int, int, int]]) -> None:
+        table = id_array(rules.values()).reshape(-1, 3)[np.argsort(id_array([rules]))]
+        keys = table[:, 0] << 32 | table[:, 1]
         order = np.argsort(keys)
         self.ranks = np.append(order, NO_RANK)
         self.keys = np.append(keys[order], np.iinfo(np.uint64).max)  # the last lies above every pair
-        self.merged = table[:, 3]
+        self.merged = table[:, 2]
 
     def rank_of(self, lefts: Array, rights: Array) -> Array:
         """Return the place of each pair in the order of ranks, or NO_RANK."""

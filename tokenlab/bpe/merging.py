@@ -172,7 +172,7 @@ class MergeTable:
 
         try:
             if self._batch is None:
-                self._batch = BatchTable((rank, *rule) for rank, rule in self._by_rank.items())
+                self._batch = BatchTable(self._by_rank)
             batch = iter(self._batch.merge(short))
         except OverflowError:  # IDs that no array of 32 bits holds
             return [self.merge(word) for word in words]

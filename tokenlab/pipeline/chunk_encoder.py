@@ -161,37 +161,35 @@ class ChunkEncoder:
     # --- Many new chunks at once
 
     def _learn_ids(self, chunks: list[str]) -> None:
-        words, cut = self._cut(chunks)
+        chunks, words, ends = self._cut(chunks)
         new = list(filter(self._bare, set(words).difference(self._word_ids)))
         self._word_ids.keep(new, self._model.encode_many(list(map(self._spelled, new))))
         of_words = list(map(self._word_ids.__getitem__, words))
         ids = tuple(chain.from_iterable(of_words))
         places = list(accumulate(map(len, of_words), initial=0))
-        self._chunk_ids.keep(list(cut), [ids[places[first] : places[end]] for first, end in cut.values()])
+        self._chunk_ids.keep(chunks, [ids[places[first] : places[end]] for first, end in pairwise(ends)])
 
     def _learn_rows(self, chunks: list[str]) -> None:
-        words, cut = self._cut(chunks)
+        chunks, words, ends = self._cut(chunks)
         new = list(filter(self._bare, set(words).difference(self._word_rows)))
         found = self._model.tokenize_many(list(map(self._spelled, new)))
         self._word_rows.keep(new, list(map(self._row_of_word, new, found)))
         rows = tuple(map(self._word_rows.__getitem__, words))
-        self._chunk_rows.keep(list(cut), [rows[first:end] for first, end in cut.values()])
+        self._chunk_rows.keep(chunks, [rows[first:end] for first, end in pairwise(ends)])
 
-    def _cut(self, chunks: list[str]) -> tuple[list[str], dict[str, tuple[int, int]]]:
-        """Cut many chunks in one go; return all words, and the numbers of the first and last of each chunk.
+    def _cut(self, chunks: list[str]) -> tuple[list[str], list[str], list[int]]:
+        """Cut many chunks in one go; return chunks, all words, and where in these each chunk begins and ends.
 
         A text is put together from the chunks and cut. Where two have grown together in it, that is a chunk
-        like any other, and the two are left to be looked at one by one.
+        like any other, and the two are left to be looked at one by one. So are all where a word, with the
+        space that was dropped before it, begins in one chunk and ends in another.
         """
         line = next((chunk for chunk in chunks if chunk[-1] in "\r\n"), "")
         text = "".join([chunk if chunk[0] in self._chunker.opening else line + chunk for chunk in chunks])
         chunks, words = self._chunker.cut(text), self._words(text)
-        number_at = dict(zip(accumulate(map(len, words), initial=0), count(), strict=False))
-        numbers = map(number_at.get, accumulate(map(len, chunks), initial=0))
-        cut = zip(chunks, pairwise(numbers), strict=True)
-        return words, {
-            chunk: (first, end) for chunk, (first, end) in cut if first is not None and end is not None
-        }
+        borders = set(accumulate(map(len, chunks)))
+        ends = [0, *compress(count(1), map(borders.__contains__, accumulate(map(len, words))))]
+        return (chunks, words, ends) if len(ends) == len(chunks) + 1 else ([], words, [])
 
     # --- One word, one chunk
 
