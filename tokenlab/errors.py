@@ -14,7 +14,7 @@ class TokenLabError(ValueError):
 
     >>> error = UnknownTokenIdError(position=3, token_id=999, vocabulary_size=266)
     >>> error.position, str(error)
-    (3, 'position 3: token ID 999 is not in the vocabulary (expected an ID below 266)')
+    (3, 'position 3: token ID 999 is not in the vocabulary (expected 0 <= ID < 266)')
     """
 
     message = "{detail}"
@@ -147,7 +147,7 @@ class RepeatedPairError(PositionedError):
 class UnknownTokenIdError(TokenError):
     """An ID that the vocabulary does not hold."""
 
-    message = AT + "token ID {token_id} is not in the vocabulary (expected an ID below {vocabulary_size})"
+    message = AT + "token ID {token_id} is not in the vocabulary (expected 0 <= ID < {vocabulary_size})"
 
 
 class ControlTokenInContentError(TokenError):
