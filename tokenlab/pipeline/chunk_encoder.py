@@ -155,7 +155,9 @@ class ChunkEncoder:
             return found
         new = [chunk for chunk in set(chunks).difference(kept) if len(chunk) <= 100]
         if len(new) >= _WORTH_IT and self._cutter.only_cuts:
-            learn(new)
+            for is_ascii in (True, False):  # apart, since patterns are quicker on ASCII
+                if some := [chunk for chunk in new if chunk.isascii() == is_ascii]:
+                    learn(some)
         return list(map(kept.__getitem__, chunks))
 
     # --- Many new chunks at once

@@ -93,7 +93,7 @@ class Chunker(NamedTuple):
 def _chunker(form: str, marks: tuple[tuple[str, str], ...], *unmarked: str) -> Chunker:
     everywhere = form.replace(r"\S", f"[^{WHITE_SPACE}]").replace(r"\s", f"[{WHITE_SPACE}]")
     edge = re.compile(rf"(?<=[^{WHITE_SPACE}])(?![\r\n])[{WHITE_SPACE}]")
-    odd = ("\0", *sorted({*WHITE_SPACE, *"\x1c\x1d\x1e\x1f"} - {" ", "\n"}), *unmarked)
+    odd = ("\0", *sorted({*WHITE_SPACE, *"\x1c\x1d\x1e\x1f"} - set(" \t\r\n")), *unmarked)
     return Chunker(re.compile(everywhere), re.compile(form, re.ASCII), edge, WHITE_SPACE, marks, odd)
 
 
@@ -101,12 +101,12 @@ def _marks_before(characters: str) -> tuple[tuple[str, str], ...]:
     return (*((each, "\0" + each) for each in characters), *((each + "\0", each) for each in characters))
 
 
-WORDS = _chunker(r"\s*+\S++|\s+", _marks_before(" \n"))
+WORDS = _chunker(r"\s*+\S++|\s+", _marks_before(" \t\r\n"))
 """A chunk is the visible characters up to white space, and the white space before them."""
 LINES = _chunker(
     r"\s*+\S++(?:[\r\n]++/\S*+)*+(?:[\r\n]++(?:\s*(?:[\r\n]|\Z))?)?+|\s+",
-    (("\n", "\n\0"), *_marks_before(" "), ("\0\n", "\n"), ("\0\0", "\0")),
-    *(" \n", "\n/"),
+    (("\n", "\n\0"), *_marks_before(" \t"), ("\0\n", "\n"), ("\0\r", "\r"), ("\0\0", "\0")),
+    *(" \n", "\t\n", " \r", "\t\r", "\n/"),
 )
 """The same, but line ends, up to the last of them, belong to the visible character before them."""
 
