@@ -4,7 +4,10 @@ import copy
 import csv
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 import time
 
 import pytest
@@ -302,6 +305,28 @@ def test_an_exercise_runs_within_limits(tmp_path, program, state, said):
     got = run_exercise(EXERCISE.id, program.replace("{tmp}", str(tmp_path)), "f", seconds=4)
     assert (got[0], said in got[1]) == (state, True), got
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limits")
+def test_a_limit_that_the_system_refuses_is_left_out(tmp_path):
+    # As macOS answers for the limit of memory.
+    program = """if True:
+        import resource, sys
+        from tokenlab.course import sandbox
+
+        def refuse(kind, limits, setrlimit=resource.setrlimit):
+            if kind == resource.RLIMIT_AS:
+                raise ValueError("current limit exceeds maximum limit")
+            setrlimit(kind, limits)
+
+        resource.setrlimit = refuse
+        sandbox.main(*sys.argv[1:])
+    """
+    job, result = tmp_path / "job.json", tmp_path / "result.json"
+    job.write_text(json.dumps([EXERCISE.id, WRITTEN.partition("check_function")[0], "encode_pieces"]))
+    command = [sys.executable, "-c", program, str(job), str(result)]
+    subprocess.run(command, env={**os.environ, "TMPDIR": str(tmp_path), "HOME": str(tmp_path)}, check=True)
+    assert json.loads(result.read_text("utf-8"))[0] == "right"
 
 
 def test_a_question_can_be_asked_of_another_input():
