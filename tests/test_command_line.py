@@ -176,16 +176,13 @@ def test_compare_ends_with_1_where_ids_differ():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
-def test_a_broken_pipe_ends_quietly():
-    words = [
-        sys.executable,
-        "-m",
-        "tokenlab",
-        "inspect",
-        str(BYTES.parent.parent / "wordpiece/tokenizer.mtok"),
-        "--bytes",
-    ]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+@pytest.mark.parametrize(
+    "words",
+    [("inspect", str(BYTES.parent.parent / "wordpiece/tokenizer.mtok"), "--bytes"), ("course", "key")],
+)
+def test_a_broken_pipe_ends_quietly(words):
+    command = [sys.executable, "-m", "tokenlab", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -199,6 +196,7 @@ def test_a_broken_pipe_ends_quietly():
         ("<&-", f"encode {BYTES}", 0),
         (">&-", f"encode {BYTES} --text a", 0),
         ("2>&-", "encode nothing --text a", 1),
+        (">&-", "course key 03", 0),
     ],
 )
 def test_a_closed_stream_is_like_an_empty_one(closed, words, code):
@@ -206,6 +204,27 @@ def test_a_closed_stream_is_like_an_empty_one(closed, words, code):
     done = subprocess.run(command, capture_output=True, env=SURROUNDINGS, timeout=120)
     assert done.returncode == code
     assert b"Traceback" not in done.stderr
+
+
+def test_the_course_writes_utf8_whatever_the_encoding_of_the_streams():
+    assert "а" in run("course", "key", "03")[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
+@pytest.mark.parametrize("words", [("encode", str(BYTES)), ("course", "key")])
+def test_a_command_that_is_stopped_says_nothing(words):
+    program = """if True:
+        import importlib, sys
+        from tokenlab.__main__ import main
+
+        def stop(name):
+            raise KeyboardInterrupt
+
+        importlib.import_module = stop
+        sys.exit(main(sys.argv[1:]))
+    """
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, timeout=120)
+    assert (done.returncode, done.stderr) == (130, b"")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs links and pipes")

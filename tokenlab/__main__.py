@@ -1,8 +1,9 @@
-"""`python -m tokenlab COMMAND …`: parses words, calls the library, prints."""
+"""`python -m tokenlab COMMAND …`: hands the words to a command, and sees to the standard streams."""
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 # command -> (module whose main(argv) runs it, what it does)
@@ -30,6 +31,31 @@ def usage() -> str:
 
 
 def main(argv: list[str]) -> int:
+    """Run a command; return its exit code (1 where the reader has gone, 130 where somebody stopped it)."""
+    _set_up_streams()
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads has had enough; nothing may be written to that pipe again, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _set_up_streams() -> None:
+    """Let text be UTF-8 on every platform, and a closed stream be like an empty one."""
+    for name in ("stdin", "stdout", "stderr"):  # None where whoever started this has closed it
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115 - as long as the process
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def _run(argv: list[str]) -> int:
     """Hand the words to a command; return its exit code (2 where there is no such command)."""
     if argv[:1] in (["-h"], ["--help"]):
         print(usage())

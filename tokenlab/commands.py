@@ -7,7 +7,6 @@ one line each on the standard error; `-` is the standard input or output.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -362,12 +361,6 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 def main(argv: list[str]) -> int:
     """Run one command; return its exit code: 0 done, 1 failed (compare, check: differs), 2 not understood."""
-    for name in ("stdin", "stdout", "stderr"):  # None where whoever started this has closed it
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115 - as long as the process
-    for stream, how in ((sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors=how, newline="\n")
     options = _parser().parse_args(argv)
     try:
         with warnings.catch_warnings():
@@ -377,12 +370,8 @@ def main(argv: list[str]) -> int:
                 print(line)
             sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever reads has had enough; nothing may be written to that pipe again, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        raise  # no fault of this command
     except (TokenLabError, OSError) as error:
         print(f"tokenlab {options.command}: {_one_line(error)}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        return 130
     return int(options.differs)

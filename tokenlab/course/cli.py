@@ -146,6 +146,8 @@ def main(argv: list[str]) -> int:
     try:
         for line in options.run(options):
             print(line, flush=True)
+    except BrokenPipeError:
+        raise  # no fault of this command
     except (LookupError, OSError, RuntimeError, ImportError, ValueError) as error:
         reason = error.args[0] if isinstance(error, LookupError) and error.args else error
         lines = str(reason).strip().splitlines() or [type(error).__name__]
