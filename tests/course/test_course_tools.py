@@ -50,6 +50,13 @@ def test_what_only_the_learner_changed_is_not_called_a_change_of_the_course(sour
     assert prepare(source, tmp_path) == []
 
 
+def test_a_notebook_that_the_teacher_handed_out_is_not_called_a_change_of_the_course(source, tmp_path):
+    (tmp_path / "03_one.ipynb").write_text("another variant", "utf-8")
+    for _ in range(2):
+        assert prepare(source, tmp_path) == []
+    assert (tmp_path / "03_one.ipynb").read_text("utf-8") == "another variant"
+
+
 def test_renewing_keeps_the_old_copy_under_a_dated_name(source, tmp_path):
     prepare(source, tmp_path)
     day = datetime.date.today().isoformat()
@@ -98,7 +105,7 @@ def test_a_damaged_journal_is_continued_on_a_line_of_its_own(monkeypatch, tmp_pa
 
 
 @pytest.mark.parametrize("damage", ["{broken", "[]", "\udcff", None])
-def test_a_damaged_record_of_copies_stops_nobody(source, tmp_path, damage):
+def test_with_a_damaged_record_of_copies_nothing_is_known_and_nothing_said(source, tmp_path, damage):
     target = tmp_path / "workbook"
     prepare(source, target)
     record = target / ".copied.json"
@@ -106,7 +113,8 @@ def test_a_damaged_record_of_copies_stops_nobody(source, tmp_path, damage):
     if damage is not None:
         record.write_bytes(damage.encode("utf-8", "surrogateescape"))
     (target / "03_one.ipynb").write_text("mine", "utf-8")
-    assert [line.partition(":")[0] for line in prepare(source, target)] == ["03_one.ipynb"]
+    assert prepare(source, target) == []
+    assert (target / "03_one.ipynb").read_text("utf-8") == "mine"
 
 
 def test_without_a_working_copy_there_is_no_journal(monkeypatch, tmp_path, capsys):

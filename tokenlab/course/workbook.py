@@ -64,7 +64,7 @@ def prepare(target: Path, fresh: Collection[str] = (), source: Path = NOTEBOOKS)
         if not copy.exists():
             shutil.copyfile(notebook, copy)
             copied[copy.name] = version
-        elif version not in (copied.get(copy.name), _version(copy)):
+        elif copied.get(copy.name, version) != version != _version(copy):
             renew = f"renew it with --fresh {_number(notebook)}"
             yield f"{copy.name}: has changed in the course since you copied it ({renew})"
     write_whole(record, json.dumps(copied, indent=1, sort_keys=True).encode())
