@@ -7,6 +7,7 @@ import unicodedata
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 
 import pytest
 import tokenizers
@@ -431,6 +432,15 @@ def test_overlap_is_what_trying_all_places_finds(first, second):
         )
 
     assert overlap(first, second) == any(meet(one, other) for one in first for other in second)
+
+
+def test_overlap_of_long_and_of_many_texts_takes_no_time():
+    started = process_time()
+    assert not overlap(["a" * 20_000], ["b" * 20_000])
+    assert not overlap(["a" * 5_000 + "c"], ["b" + "a" * 5_000 + "b"])
+    assert overlap(["a" * 20_000], ["a" * 20_000])
+    assert not overlap([f"<a{i}>" for i in range(10_000)], [f"<b{i}>" for i in range(10_000)])
+    assert process_time() - started < 3
 
 
 # --- Contradictions

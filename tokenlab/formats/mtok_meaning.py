@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -310,20 +311,25 @@ def _bpe(file: MtokFile, place: str, vocabulary: dict[str, int], names: dict[int
 def overlap(first: Iterable[str], second: Iterable[str]) -> bool:
     """Whether some text of one list and some text of the other can lie over each other."""
     one, other = set(first), set(second)
-    starts = [
-        {text[:length] for text in texts for length in range(1, len(text) + 1)} for texts in (one, other)
-    ]
+    return _runs_into(one, other) or _runs_into(other, one)
 
-    def runs_into(texts: set[str], starts: set[str], whole: set[str]) -> bool:
-        longest = max(map(len, whole), default=0)
-        return any(
-            text[place:] in starts
-            or any(text[place : place + size] in whole for size in range(1, longest + 1))
-            for text in texts
-            for place in range(len(text))
-        )
 
-    return runs_into(one, starts[1], other) or runs_into(other, starts[0], one)
+def _runs_into(texts: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether one of the others can begin at some place of a text."""
+    shortest: list[str] = []  # sorted, without those that begin like another one, which would meet the same
+    for other in sorted(filter(None, others)):
+        if not (shortest and other.startswith(shortest[-1])):
+            shortest.append(other)
+    first_characters = {other[0] for other in shortest}
+    for text in texts:
+        for place, character in enumerate(text):
+            if character in first_characters:
+                rest = text[place:]
+                here = bisect_left(shortest, rest)
+                neighbours = shortest[max(0, here - 1) : here + 1]
+                if any(rest.startswith(other) or other.startswith(rest) for other in neighbours):
+                    return True
+    return False
 
 
 def is_hidden(listed: Iterable[str]) -> bool:
