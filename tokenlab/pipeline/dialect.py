@@ -8,6 +8,7 @@ matches a here.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 
 from tokenlab.errors import PatternError
@@ -189,7 +190,10 @@ def _escape(token: str, pattern: str, *, in_class: bool) -> str:
     elif kind in ("p", "P") and len(token) == 2:
         raise PatternError(pattern=pattern, reason=f"{token} without a property in braces")
     if token.startswith(r"\x{"):
-        return re.escape(chr(int(token[3:-1], 16)))
+        code_point = int(token[3:-1], 16)
+        if code_point > sys.maxunicode:
+            raise PatternError(pattern=pattern, reason=f"{token} is no character")
+        return re.escape(chr(code_point))
     if token == r"\b" and in_class:  # a backspace there
         return token
     if kind in _ESCAPES:
