@@ -226,9 +226,19 @@ def test_the_named_differences_of_the_dialect_are_all_there_is_to_say(pattern, t
 @pytest.mark.parametrize(
     "pattern",
     [
-        "(", "[a", r"\pL", r"(?~ab)", r"\g<1>", r"(?P<a>b)", "*a", r"\k<n>", r"\x{110000}", "(?s).",
-        "a" * 20_000, "(" * 5000,
-    ],  # fmt: skip
+        "(",
+        "[a",
+        r"\pL",
+        r"(?~ab)",
+        r"\g<1>",
+        r"(?P<a>b)",
+        "*a",
+        r"\k<n>",
+        r"\x{110000}",
+        "(?s).",
+        "a" * 20_000,
+        "(" * 5000,
+    ],
 )
 def test_a_pattern_that_says_nothing_here_is_refused(pattern):
     with pytest.raises(PatternError) as caught:
