@@ -234,6 +234,15 @@ def test_a_damaged_notebook_is_named_and_the_others_are_graded(tmp_path, text):
     assert grading.verdict(zoe, "03-te") == "right"
 
 
+def test_what_the_system_has_put_beside_the_notebooks_is_no_hand_in(tmp_path):
+    folder = tmp_path / ".class" / "week 3"  # hidden itself: that is the teacher's business
+    for name in ("anna", "__MACOSX/anna", "anna/.ipynb_checkpoints", ".Trash/anna"):
+        save(folder / name, f"{NAME}.ipynb", answered())
+    save(folder / "anna", f"._{NAME}.ipynb", "no JSON")
+    (hand_in,) = handins.read_folder(folder)
+    assert (hand_in.learner, hand_in.notes) == ("anna", [])
+
+
 def test_a_notebook_of_another_course_is_named(tmp_path):
     cells = [{"cell_type": "code", "source": ["1 + 1"]}]
     assert read_one(tmp_path, {"cells": cells}, "x.ipynb").notes == [

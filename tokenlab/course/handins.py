@@ -64,7 +64,7 @@ def read_folder(folder: Path) -> list[HandIn]:
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder}: no such folder")
-    paths = sorted(p for p in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
+    paths = sorted(p for p in folder.rglob("*.ipynb") if not _hidden(p.relative_to(folder)))
     if not paths:
         raise LookupError(f"{folder.name}: there is no notebook in it")
     found: dict[str, HandIn] = {}
@@ -74,6 +74,11 @@ def read_folder(folder: Path) -> list[HandIn]:
             found[learner] = HandIn(learner, _from_journal(path.parent) if path.parent != folder else [])
         read_notebook(path, found[learner])
     return list(found.values())
+
+
+def _hidden(path: Path) -> bool:
+    """Tell whether nobody wrote a file: JupyterLab's checkpoints, and what macOS adds to an archive."""
+    return any(part.startswith(".") or part == "__MACOSX" for part in path.parts)
 
 
 def _learner(path: Path) -> str:
