@@ -104,7 +104,8 @@ def test_a_class_of_thirty_is_graded_in_one_command_and_the_table_is_what_was_pu
     words = ["--csv", str(out / "table.csv"), "--html", str(out / "table.html")]
     assert main(["course", "grade", str(tmp_path), *words]) == 0
     assert time.monotonic() - start < 60
-    rows = list(csv.DictReader(io.StringIO((out / "table.csv").read_text("utf-8"))))
+    assert (out / "table.csv").read_bytes().startswith(b"\xef\xbb\xbflearner,")  # for Excel
+    rows = list(csv.DictReader(io.StringIO((out / "table.csv").read_text("utf-8-sig"))))
     assert {row["learner"] for row in rows} == set(put_in)
     for row in rows:
         for task_id, expected in put_in[row["learner"]].items():
@@ -282,7 +283,7 @@ def test_exercises_are_run_only_when_asked_and_with_the_definitions_above_them(t
     hand_in = read_one(tmp_path, book)
     assert grading.verdict(hand_in, "03-encode") == "written"
     assert main(["course", "grade", str(tmp_path), "--run", "--csv", str(tmp_path / "table.csv")]) == 0
-    (row,) = csv.DictReader(io.StringIO((tmp_path / "table.csv").read_text("utf-8")))
+    (row,) = csv.DictReader(io.StringIO((tmp_path / "table.csv").read_text("utf-8-sig")))
     assert row["03-encode"] == "right"
 
 

@@ -91,9 +91,10 @@ def _grade(options: argparse.Namespace) -> Iterator[object]:
     if options.execute:
         grading.run_exercises(hand_ins)
     yield f"{grading.result(hand_ins)}\n\n{grading.summary(hand_ins)}"
-    for path, text in ((options.csv, grading.to_csv), (options.html, grading.to_page)):
-        if path:
-            path.write_text(text(hand_ins), "utf-8", newline="\n")
+    if options.csv:  # with a mark at its head, by which Excel knows UTF-8
+        options.csv.write_text(grading.to_csv(hand_ins), "utf-8-sig", newline="\n")
+    if options.html:
+        options.html.write_text(grading.to_page(hand_ins), "utf-8", newline="\n")
 
 
 @_command(
