@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from strategies import NORMALIZER, TEXT, oracle, ours
 
 from tokenlab.errors import CharacterMapError, GrowthLimitError, PatternError
+from tokenlab.formats.mtok_meaning import NormTable
 from tokenlab.pipeline import normalizers
 from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.text import AlignedText
@@ -187,6 +188,20 @@ def test_a_chain_of_growing_replacements_is_refused():
     for run in (bomb, lambda text: bomb.normalize(AlignedText.of(text))):
         with pytest.raises(GrowthLimitError):
             run("a")
+
+
+@pytest.mark.parametrize("text", ["a" * 400, "é" * 400, "a\u0301" * 400, "a" + "\u0301" * 400])
+@pytest.mark.parametrize("kind", [normalizers.Precompiled, NormTable])
+def test_a_map_of_characters_to_long_texts_is_refused_where_it_would_fill_the_memory(kind, text):
+    rows = dict.fromkeys("aé\u0301", "x" * 100_000)
+    if kind is NormTable:
+        normalizer = NormTable(tuple((ord(old), new) for old, new in rows.items()))
+    else:
+        normalizer = normalizers.Precompiled(character_map(rows))
+    assert len(normalizer("aé")) == 200_000
+    for run in (normalizer, lambda text: normalizer.normalize(AlignedText.of(text))):
+        with pytest.raises(GrowthLimitError):
+            run(text)
 
 
 @pytest.mark.parametrize("form", [normalizers.NFC, normalizers.NFKD])

@@ -15,6 +15,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from tokenlab.bpe.merging import SortedMergeTable
+from tokenlab.checks import set_fields
 from tokenlab.errors import MtokError, MtokWarning, TokenLabError
 from tokenlab.formats.layout import FLAG, Count, Entry, Items, Part
 from tokenlab.formats.meaning import collector_paused, literal_of, post_processor_of
@@ -22,7 +23,7 @@ from tokenlab.formats.mtok import BEHAVIORS, BODY, MODEL, MtokFile, explain_file
 from tokenlab.pipeline import decoders, models, normalizers, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.patterns import Pattern
-from tokenlab.pipeline.text import AlignedText, CharacterTable
+from tokenlab.pipeline.text import AlignedText, CharacterTable, check_mapped_growth
 from tokenlab.pipeline.tokenizer import Tokenizer
 
 LARGE_TABLE = 50_000  # merges
@@ -42,22 +43,28 @@ class NormTable(normalizers.Normalizer):
 
     entries: tuple[tuple[int, str], ...] = field(repr=False)
     _table: CharacterTable = field(init=False, repr=False, compare=False)
+    _longest: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         table = CharacterTable(str)
         table.update(self.entries)
-        object.__setattr__(self, "_table", table)
+        set_fields(self, _table=table, _longest=max((len(form) for _, form in self.entries), default=0))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return NormTable, (self.entries,)
 
     def normalize(self, aligned: AlignedText) -> AlignedText:
         """Map each character by itself."""
+        self._check_growth(aligned.text)
         return self._table.normalize(aligned)
 
     def rewrite(self, text: str) -> str:
         """Return the mapped text."""
+        self._check_growth(text)
         return text.translate(self._table)
+
+    def _check_growth(self, text: str) -> None:
+        check_mapped_growth(text, len(text), self._table, self._longest)
 
     @classmethod
     def of_replacements(cls, part: Any) -> NormTable | None:

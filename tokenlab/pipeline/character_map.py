@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections.abc import Sequence
 from functools import lru_cache
 
 from tokenlab.errors import CharacterMapError
 from tokenlab.pipeline.patterns import graphemes
-from tokenlab.pipeline.text import AlignedText, CharacterTable
+from tokenlab.pipeline.text import AlignedText, CharacterTable, check_mapped_growth
 
 _LONGEST_GRAPHEME = 5  # bytes: a longer one is looked up character by character
 
@@ -34,6 +35,7 @@ class CharacterMap:
         if sys.byteorder == "big":
             self._units.byteswap()
         self._texts = data[4 + size :]
+        self._longest = max(map(len, self._texts.decode(errors="replace").split("\0")))
         self._replacement = lru_cache(1 << 14)(self._map_grapheme)
         self._ascii = CharacterTable(lambda character: self._replacement(character)[0])
 
@@ -60,7 +62,9 @@ class CharacterMap:
         parts: list[str] = []
         sources: list[int] = []
         start = 0
-        for grapheme in graphemes(aligned.text):
+        found = graphemes(aligned.text)
+        self._check_growth(found, len(aligned.text))
+        for grapheme in found:
             new, places = self._replacement(grapheme)
             parts.append(new)
             sources += [start + place for place in places]
@@ -71,13 +75,20 @@ class CharacterMap:
     def __call__(self, text: str) -> str:
         """Return the mapped text."""
         if text.isascii() and "\r\n" not in text:  # the one grapheme of two ASCII characters
+            self._check_growth(text, len(text))
             return text.translate(self._ascii)
-        return "".join([self._replacement(grapheme)[0] for grapheme in graphemes(text)])
+        found = graphemes(text)
+        self._check_growth(found, len(text))
+        return "".join([self._replacement(grapheme)[0] for grapheme in found])
+
+    def _check_growth(self, parts: Sequence[str], length: int) -> None:
+        check_mapped_growth(parts, length, lambda part: self._replacement(part)[0], self._longest)
 
     def _map_grapheme(self, grapheme: str) -> tuple[str, list[int]]:
         whole = self.lookup(grapheme) if len(grapheme.encode()) <= _LONGEST_GRAPHEME else None
         if whole is not None:
             return whole, [min(i, len(grapheme) - 1) for i in range(len(whole))]
+        check_mapped_growth(grapheme, len(grapheme), lambda c: self.lookup(c) or "", self._longest)
         parts = [self.lookup(character) for character in grapheme]
         new = [old if part is None else part for old, part in zip(grapheme, parts, strict=True)]
         return "".join(new), [place for place, part in enumerate(new) for _ in part]

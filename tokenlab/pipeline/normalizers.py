@@ -12,13 +12,11 @@ from functools import lru_cache
 from itertools import chain, repeat
 from typing import Protocol
 
-from tokenlab.errors import GrowthLimitError
 from tokenlab.pipeline.character_map import CharacterMap
 from tokenlab.pipeline.patterns import Pattern, compiled
-from tokenlab.pipeline.text import WHITE_SPACE, AlignedText, CharacterTable, check_characters
+from tokenlab.pipeline.text import WHITE_SPACE, AlignedText, CharacterTable, check_characters, check_growth
 
 _LONGEST_RUN = 500  # combining marks in a row; Python takes time quadratic in them
-MOST_PUT_IN = 1 << 24  # characters that one normalizer may put in, or eight times the text
 
 
 class Normalizer(Protocol):
@@ -286,7 +284,7 @@ class Replace(Normalizer):
         matches = self.pattern.find(aligned.text)
         if not matches:
             return aligned
-        _check_growth(len(aligned.text), len(matches) * len(self.content))
+        check_growth(len(aligned.text), len(matches) * len(self.content))
         parts: list[str] = []
         sources: list[int] = []
         done = 0
@@ -300,14 +298,8 @@ class Replace(Normalizer):
     def rewrite(self, text: str) -> str:
         if self.pattern.regex or not self.pattern.text:
             return self.normalize(AlignedText.of(text)).text
-        _check_growth(len(text), text.count(self.pattern.text) * len(self.content))
+        check_growth(len(text), text.count(self.pattern.text) * len(self.content))
         return text.replace(self.pattern.text, self.content)
-
-
-def _check_growth(length: int, put_in: int) -> None:
-    """Refuse replacements that a chain of, from a hostile file, would fill the memory with."""
-    if put_in > max(MOST_PUT_IN, 8 * length):
-        raise GrowthLimitError(length=length, grown=put_in, limit=max(MOST_PUT_IN, 8 * length))
 
 
 _character_map = lru_cache(maxsize=16)(CharacterMap)

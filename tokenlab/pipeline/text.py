@@ -7,18 +7,21 @@ carries, for each of its characters, the span of original characters that it sta
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import chain, repeat
 from typing import NamedTuple
 
 from tokenlab.checks import check_text
-from tokenlab.errors import LoneSurrogateError
+from tokenlab.errors import GrowthLimitError, LoneSurrogateError
 
 WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
 """Unicode's White_Space; `str.isspace` and `str.strip` count U+001C to U+001F as well."""
+
+MOST_PUT_IN = 1 << 24  # characters that one normalizer may put in, or eight times the text
 
 _ASCII_OR_NOT = re.compile(r"[\x00-\x7F]+|[^\x00-\x7F]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -29,6 +32,31 @@ def check_characters(text: str) -> str:
     if not check_text(text).isascii() and (found := _SURROGATE.search(text)):
         raise LoneSurrogateError(position=found.start(), code_point=ord(found[0]))
     return text
+
+
+def check_growth(length: int, put_in: int) -> None:
+    """Refuse replacements that a chain of, from a hostile file, would fill the memory with."""
+    if put_in > max(MOST_PUT_IN, 8 * length):
+        raise GrowthLimitError(length=length, grown=put_in, limit=max(MOST_PUT_IN, 8 * length))
+
+
+def check_mapped_growth(
+    parts: Sequence[str], length: int, mapping: Callable[[str], str], longest: int
+) -> None:
+    """Refuse the same of a text of `length` characters whose parts are mapped one by one.
+
+    Nothing is counted where it would do no harm if all became as long as the longest one: that of the whole
+    mapping, for a character, or that of the parts which are there.
+    """
+    limit = max(MOST_PUT_IN, 8 * length)
+    if length * longest <= limit:
+        return
+    if not any(len(mapping(part)) * len(parts) > limit for part in set(parts)):
+        return
+    put_in = 0
+    for part, times in Counter(parts).items():
+        put_in += times * len(mapping(part))
+        check_growth(length, put_in)
 
 
 class AlignedText(NamedTuple):  # a tuple, since one is made for every piece: three times as quick to make
