@@ -11,8 +11,8 @@ requirements.txt, then this project itself. `lab` opens a working copy of the no
 is never overwritten; `--fresh 03` renews chapter 03 and keeps the old copy under a dated name. `wheels`
 fetches the locked packages for machines like this one; with PIP_NO_INDEX=1 and PIP_FIND_LINKS=ADDRESS set, as
 it says at its end, the first two need no network. `site` writes the course as web pages into `site/` and,
-where npm is there, as notebooks that run in the browser into `site/lite/`; what that needs on top (.site/*.txt,
-locked too) is added to `.venv` only then.
+where npm is there, as notebooks that run in the browser into `site/lite/`; what that needs on top
+(.site/*.txt, locked too) is added to `.venv` only then.
 """
 
 import hashlib
