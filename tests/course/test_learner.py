@@ -97,6 +97,7 @@ def test_the_glossary_links_every_concept_to_the_cell_that_introduces_it():
         assert f"{chapter.notebook}.ipynb#cell-id={concept.cell})" in text
     assert glossary("FROZEN").text.count("ipynb") == 1
     assert "No term" in glossary("no such word").text
+    assert glossary(5).text == 'Put the word in quotes: `glossary("frozen")`.'
 
 
 def test_links_are_links_on_the_page_and_nothing_else_becomes_one():
@@ -133,8 +134,13 @@ def test_recall_asks_then_judges_each_prediction(no_copy, capsys):
     told = capsys.readouterr().out
     assert told.count("Right.") == 1
     assert first.ask() in told.split("Right.")[0]
-    recall("00")
-    assert "nothing to recall" in capsys.readouterr().out
+    assert "nothing to recall" in recall("00").text
+
+
+@pytest.mark.parametrize("number", ["5", "99", 5, "", None, []])
+def test_recall_of_no_chapter_says_what_to_write(capsys, number):
+    assert recall(number, ...).text.startswith('Put a chapter\'s number in quotes, as in `recall("05")`')
+    assert capsys.readouterr().out == ""
 
 
 def test_recall_does_not_give_its_answers_away(no_copy, capsys):
@@ -215,6 +221,12 @@ def test_one_probe_can_be_enough_or_two_as_the_box_says():
         assert fewest_probes(name) == (1 if {name} in fits else 2)
         assert any(one & other == {name} for one in fits for other in fits)
     assert {fewest_probes(name) for name in CANDIDATES} == {1, 2}
+
+
+@pytest.mark.parametrize("number", ["3", 2.5, None])
+def test_a_box_without_a_whole_number_is_refused(number):
+    with pytest.raises(ValueError, match=r"whole number: mystery\(3\)"):
+        mystery(number)
 
 
 @pytest.mark.parametrize("probe", ["xyz", 7, "a" * 201, None])

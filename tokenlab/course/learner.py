@@ -1,6 +1,7 @@
 """What a learner can ask for at any time: how far am I, where to go back, what a word means, what was that?
 
-Each function returns a message, which a notebook shows when the call is a cell's last line.
+Each function returns a message, which a notebook shows when the call is a cell's last line. Only `recall`
+shows its questions itself, as `check` does, since the answers to them are kept.
 """
 
 from __future__ import annotations
@@ -94,6 +95,8 @@ def glossary(word: str = "") -> Message:
     `operands first`: Each rule's two pieces are bytes, or made by rules of lower rank. \
 [chapter 03, operands-first](03_rank_ordered_encoding.ipynb#cell-id=operands-first)
     """
+    if not isinstance(word, str):
+        return Message('Put the word in quotes: `glossary("frozen")`.')
     terms = [
         (concept.term.casefold(), f"`{concept.term}`: {concept.definition} {link(chapter, concept.cell)}")
         for chapter in chapters()
@@ -119,19 +122,26 @@ def recalled(number: str) -> list[Question]:
     return [redrawn(question, 1) for question in found]
 
 
-def recall(number: str, *predictions: object) -> None:
+def recall(number: str, *predictions: object) -> Message | None:
     """Ask again what earlier chapters have taught, and check the predictions that are given.
 
     Args:
         number: the chapter at whose head the questions stand, such as "05".
         predictions: one for each question, in order; `...` for one not answered yet.
+
+    Returns:
+        A message where there is nothing to ask: no such chapter, or none before it.
     """
+    numbers = [chapter.number for chapter in chapters()]
+    if number not in numbers:
+        return Message(f'Put a chapter\'s number in quotes, as in `recall("05")`: {", ".join(numbers)}.')
     questions = recalled(number)
     if not questions:
-        print(f"There is nothing to recall before chapter {number}.")
+        return Message(f"There is nothing to recall before chapter {number}.")
     given: Sequence[object] = [*predictions, ..., ...]
     for question, prediction in zip(questions, given, strict=False):
         respond(question.id, lambda task, value=prediction: _asked_again(task, value))  # type: ignore[misc]
+    return None
 
 
 def _asked_again(task: Task, value: object) -> Message:

@@ -120,8 +120,13 @@ def mystery(number: int) -> Mystery:
     Args:
         number: any whole number; the same one always gives the same box.
 
+    Raises:
+        ValueError: it is no whole number.
+
     >>> mystery(3)("dd")
     ['d', 'd']
     """
+    if not isinstance(number, int):
+        raise ValueError("a box has a whole number: mystery(3)")
     names = list(CANDIDATES)
     return Mystery(number, names[(5 * number + 2) % len(names)])
