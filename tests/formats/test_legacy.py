@@ -4,6 +4,7 @@ import json
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 
 import pytest
 import tiktoken
@@ -222,3 +223,13 @@ def test_a_merge_line_of_many_words_takes_little_time_and_memory():
         data = b"430 3\n0 0 0\n\n1 1\n" + token + b"\n" + words + b"\n"
         with pytest.raises(LegacyTxtError, match="line 6"):
             legacy_txt.read_file(data)
+
+
+def test_a_word_that_ends_unknown_takes_a_time_that_grows_with_the_word():
+    vocabulary = {"[UNK]": 0, "a": 1, "##a": 2, "##aab": 3}
+    model = legacy_pipeline.MatchedWordPiece(max_input_chars_per_word=2**32 - 1, vocab=vocabulary)
+    assert model.encode_ids("aaaab") == (1, 2, 3)
+    assert model.tokenize("aaab?")[1:] == [(3, "##aab", 1, 4), (0, "[UNK]", 4, 5)]
+    started = process_time()
+    assert len(model.tokenize("a" * 20_000 + "?" * 20_000)) == 20_001
+    assert process_time() - started < 5

@@ -54,10 +54,7 @@ class MatchedWordPiece(models.WordPiece):
 
     def tokenize(self, piece: str) -> list[models.Token]:
         """Return the tokens of a word, the unknown one only for what no token spells."""
-        end = next(
-            end for end in range(len(piece), -1, -1) if not end or self._spell(piece[:end]) is not None
-        )
-        tokens = self._spell(piece[:end]) or []
+        tokens, end = self._spell(piece)
         if end < len(piece):
             tokens.append(models.Token(self._unknown(self.unk_token), self.unk_token, end, len(piece)))
         return tokens

@@ -393,10 +393,14 @@ class WordPiece(Model):
 
     def tokenize(self, piece: str) -> list[Token]:
         """Return the tokens of a word, each with the code points it covers."""
-        tokens = self._spell(piece) if len(piece) <= self.max_input_chars_per_word else None
-        return [self._whole(piece, self.unk_token)] if tokens is None else tokens
+        if len(piece) <= self.max_input_chars_per_word:
+            tokens, end = self._spell(piece)
+            if end == len(piece):
+                return tokens
+        return [self._whole(piece, self.unk_token)]
 
-    def _spell(self, word: str) -> list[Token] | None:
+    def _spell(self, word: str) -> tuple[list[Token], int]:
+        """Return the tokens of as much of a word as they spell, and where that ends."""
         tokens: list[Token] = []
         start, prefix = 0, ""
         while start < len(word):
@@ -406,10 +410,10 @@ class WordPiece(Model):
                 if token_id is not None:
                     break
             else:
-                return None
+                break
             tokens.append(Token(token_id, name, start, end))
             start, prefix = end, self.continuing_subword_prefix
-        return tokens
+        return tokens, start
 
 
 @dataclass(frozen=True, slots=True)
