@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 from dataclasses import fields
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -443,6 +444,15 @@ def test_what_is_no_document_is_refused_with_its_place(data, path):
     with pytest.raises(TokenizerJsonError) as caught:
         Tokenizer.from_bytes(data)
     assert caught.value.path == path
+
+
+def test_a_key_that_stands_twice_among_many_is_found_at_once():
+    rows = ", ".join(f'"{number}": 0' for number in [*range(40_000), 39_999])
+    started = process_time()
+    with pytest.raises(TokenizerJsonError) as caught:
+        huggingface.parse_json(f"{{{rows}}}".encode())
+    assert caught.value.path == "39999"
+    assert process_time() - started < 2
 
 
 def test_a_pair_of_surrogates_is_a_character():

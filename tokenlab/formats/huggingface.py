@@ -12,6 +12,7 @@ import binascii
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -429,10 +430,9 @@ _DOCUMENT = {
 def _no_repeated_key(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        _refuse(
-            next(key for key in keys if keys.count(key) > 1), "a key once in an object", _Words("it twice")
-        )
+        times = Counter(key for key, _ in pairs)
+        twice = next(key for key in times if times[key] > 1)
+        _refuse(twice, "a key once in an object", _Words("it twice"))
     return found
 
 
