@@ -31,9 +31,14 @@ def test_help_has_an_example(command):
     assert f"python -m tokenlab {command} " in out.split("examples:")[1]
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("nothing",), ("encode",), ("convert", "a"), ("encode", "a", "--what")]
-)
+def test_without_a_command_the_commands_are_listed():
+    out, errors = run(code=2)
+    assert out == ""
+    assert errors == run("--help")[0]
+    assert all(f"\n  {command} " in errors for command in COMMANDS)
+
+
+@pytest.mark.parametrize("words", [("nothing",), ("encode",), ("convert", "a"), ("encode", "a", "--what")])
 def test_what_is_not_understood_is_one_line_and_exit_code_2(words):
     out, errors = run(*words, code=2)
     assert out == ""

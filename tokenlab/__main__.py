@@ -60,9 +60,11 @@ def _run(argv: list[str]) -> int:
     if argv[:1] in (["-h"], ["--help"]):
         print(usage())
         return 0
-    if not argv or argv[0] not in COMMANDS:
-        found = f"found {argv[0]!r}" if argv else "found none"
-        print(f"tokenlab: expected a command ({', '.join(COMMANDS)}), {found}", file=sys.stderr)
+    if not argv:
+        print(usage(), file=sys.stderr)
+        return 2
+    if argv[0] not in COMMANDS:
+        print(f"tokenlab: expected a command ({', '.join(COMMANDS)}), found {argv[0]!r}", file=sys.stderr)
         return 2
     module = importlib.import_module(COMMANDS[argv[0]][0])
     return int(module.main(argv[1:] if argv[0] == "course" else argv))

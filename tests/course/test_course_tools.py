@@ -220,7 +220,6 @@ def test_the_learners_copy_of_the_course_opens_blank(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "code", "expected"),
     [
-        ([], 2, "expected a command"),
         (["cours"], 2, "found 'cours'"),
         (["course", "key", "99"], 2, "no chapter '99'"),
         (["course", "run", "99"], 2, "no chapter '99'"),
