@@ -1,5 +1,7 @@
 """Added tokens: two passes, leftmost and longest, and what they take with them."""
 
+from time import process_time
+
 import pytest
 import tokenizers
 from hypothesis import example, given, settings
@@ -127,3 +129,11 @@ def test_a_forced_match_takes_its_white_space_but_text_beside_it_forges_nothing(
     end = AddedToken(1, "<e>", rstrip=True, special=True)
     found = list(AddedTokenFinder({"<e>": end}).find("<e><e>\n<e>", False, [(3, 6, end)]))
     assert found == [(3, 7, end)]
+
+
+def test_white_space_that_takes_the_white_space_after_it_takes_little_time():
+    finder = AddedTokenFinder({" ": AddedToken(1, " ", rstrip=True)})
+    assert [match[:2] for match in finder.find("a   b")] == [(1, 4), (2, 4), (3, 4)]
+    started = process_time()
+    assert [match[:2] for match in finder.find(" " * 20_000)] == [(i, 20_000) for i in range(20_000)]
+    assert process_time() - started < 3

@@ -81,7 +81,7 @@ class AddedTokenFinder:
             parse_special: False: special tokens in the text are ordinary characters.
             forced: matches that are there by authority, not by their text; found ones lie between them.
         """
-        taken = position = 0  # what an earlier match took cannot be taken again
+        taken = position = 0  # to the left, nothing is taken again that an earlier match took
         for forced_match in (*forced, None):
             stop = forced_match[0] if forced_match else len(text)
             for start, end, token in self._matches(text, position, stop):
@@ -126,13 +126,19 @@ class AddedTokenFinder:
 
 
 def _widen(text: str, start: int, end: int, token: AddedToken, taken: int) -> tuple[int, int]:
-    """Take the white space beside a match into it, where the token says so, but not what is taken already."""
+    """Take the white space beside a match into it, where the token says so.
+
+    On the left, not what is taken already; on the right that, too (so "   " may be three matches, each to its
+    end). All between a match and what an earlier one took is white space.
+    """
     if token.lstrip:
         while start > taken and text[start - 1] in WHITE_SPACE:
             start -= 1
         start = max(start, taken)
-    while token.rstrip and end < len(text) and text[end] in WHITE_SPACE:
-        end += 1
+    if token.rstrip:
+        end = max(end, taken)
+        while end < len(text) and text[end] in WHITE_SPACE:
+            end += 1
     return start, end
 
 
