@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from operator import index
 from reprlib import repr as short_repr
 from typing import Any
@@ -36,6 +36,18 @@ def contradiction(component: object, field: str, expected: str, found: str) -> C
     """
     name = component if isinstance(component, str) else type(component).__name__
     return ComponentError(component=name, field=field, expected=expected, found=found)
+
+
+def check_choice(component: object, field: str, allowed: Sequence[str]) -> None:
+    """Refuse a component with a field whose text is none of those allowed.
+
+    >>> from tokenlab.pipeline.encoding import Padding
+    >>> Padding(direction="left")
+    Traceback (most recent call last):
+    tokenlab.errors.ComponentError: Padding.direction: expected Right or Left, found 'left'
+    """
+    if (value := getattr(component, field)) not in allowed:
+        raise contradiction(component, field, " or ".join(allowed), brief(value))
 
 
 def set_fields(component: object, **values: object) -> None:

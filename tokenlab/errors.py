@@ -6,6 +6,7 @@ as attributes of the exception.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 
@@ -20,23 +21,19 @@ class TokenLabError(ValueError):
     message = "{detail}"
 
     def __init__(self, detail: str = "", **facts: Any) -> None:
-        self.facts = {"detail": detail, **facts} if detail else facts
+        self.facts = {"detail": detail, **facts}
         self.__dict__.update(facts)
         shown = {name: _spelt(fact) for name, fact in self.facts.items()}
         super().__init__(detail or self.message.format_map(shown))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.facts)
+        return partial(type(self), **self.facts), ()
 
 
 def _spelt(fact: Any) -> Any:
     """Return a fact as a message shows it: Python refuses to write out an int of thousands of digits."""
     is_huge = isinstance(fact, int) and fact.bit_length() > 1024
     return f"(an int of {fact.bit_length()} bits)" if is_huge else fact
-
-
-def _rebuild(kind: type[TokenLabError], facts: dict[str, Any]) -> TokenLabError:
-    return kind(**facts)
 
 
 class TokenLabWarning(UserWarning):
@@ -239,6 +236,9 @@ class UnknownCharacterWarning(TokenLabWarning):
     def __init__(self, first: UnknownCharacterError, pieces: int) -> None:
         self.first, self.pieces = first, pieces
         super().__init__(f"left out of {pieces} piece(s) of the text what is unknown; first: {first}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.first, self.pieces)
 
 
 class MissingTokenError(TokenLabError):
@@ -472,21 +472,21 @@ class LegacyTxtWarning(TokenLabWarning):
 class ChatTemplateError(TokenLabError):
     """A template that is not well formed, or that could not be rendered."""
 
-    message = "line {line} of the template: {reason}"
+    message = ": {reason}"
     line: int | None
     reason: str
+
+    def __init__(self, detail: str = "", *, line: int | None = None, **facts: Any) -> None:
+        self.message = ("the template" if line is None else "line {line} of the template") + self.message
+        super().__init__(detail, line=line, **facts)
 
 
 class TemplateLimitError(ChatTemplateError):
     """A template that asks for more than `TemplateLimits` allows."""
 
-    message = "line {line} of the template: more than {limit}={allowed}"
+    message = ": more than {limit}={allowed}"
     limit: str
     allowed: float
-    line: int | None = None
-
-    def __init__(self, detail: str = "", *, line: int | None = None, **facts: Any) -> None:
-        super().__init__(detail, line=line, **facts)
 
 
 class ChatInputError(MismatchError):
@@ -525,6 +525,9 @@ class DoubledBosWarning(TokenLabWarning):
         super().__init__(
             f"two BOS (ID {token_id}) begin the text: the template writes one, the tokenizer inserts one"
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.token_id,)
 
 
 class VocabularySizeError(TokenLabError):

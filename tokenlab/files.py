@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from pathlib import Path
 
 
@@ -26,6 +27,8 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     try:
         with beside.open("xb") as file:
             file.write(data)
+        if target.exists():
+            shutil.copymode(target, beside)  # what was private stays private
         beside.replace(target)
     except BaseException:
         beside.unlink(missing_ok=True)

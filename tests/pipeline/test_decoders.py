@@ -10,7 +10,7 @@ from tokenizers import Tokenizer as OracleTokenizer
 from tokenizers import pre_tokenizers as oracle_pre_tokenizers
 
 from tokenlab import Tokenizer
-from tokenlab.errors import UnknownTokenIdError
+from tokenlab.errors import InvalidArgumentError, InvalidTokenIdError, UnknownTokenIdError
 from tokenlab.formats.huggingface import TABLE
 from tokenlab.pipeline import decoders
 from tokenlab.pipeline.added_tokens import AddedToken
@@ -224,3 +224,17 @@ def test_added_tokens_are_asked_before_the_models_vocabulary():
     source = decoders.IdDecoder({0: "model"}, {0: AddedToken(0, "added", special=True)}, None)
     assert source.decode([0], skip_special_tokens=False) == "added"
     assert source.decode([0]) == ""
+
+
+@pytest.mark.parametrize("ids", [5, {0, 1}, [[0]], [True], [0.0], "01"])
+def test_what_is_no_sequence_of_ids_is_refused(ids):
+    with pytest.raises((InvalidArgumentError, InvalidTokenIdError)):
+        decoders.IdDecoder({0: "a", 1: "b"}, {}, None).decode(ids)
+
+
+def test_a_flushed_stream_counts_anew():
+    stream = decoders.DecodeStream(decoders.IdDecoder({0: "a"}, {}, None))
+    stream.push(0)
+    stream.flush()
+    with pytest.raises(UnknownTokenIdError, match="position 0"):
+        stream.push(1)

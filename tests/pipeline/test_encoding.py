@@ -10,7 +10,7 @@ from tokenizers import Tokenizer as OracleTokenizer
 from tokenizers import models as oracle_models
 from tokenizers import pre_tokenizers as oracle_pre_tokenizers
 
-from tokenlab.errors import PaddingLimitError, TruncationError
+from tokenlab.errors import ComponentError, InvalidArgumentError, PaddingLimitError, TruncationError
 from tokenlab.pipeline.encoding import (
     Encoding,
     Padding,
@@ -210,3 +210,27 @@ def test_an_encoding_is_frozen_and_pickles():
 def test_a_padding_that_only_fills_the_memory_is_refused(padding):
     with pytest.raises(PaddingLimitError):
         pad_batch([Encoding.inserted([1], ["a"])], padding)
+
+
+@pytest.mark.parametrize(
+    ("rule", "values"),
+    [
+        (Truncation, {"strategy": "longest_first"}),
+        (Truncation, {"direction": "left"}),
+        (Truncation, {"stride": -1}),
+        (Truncation, {"max_length": "5"}),
+        (Padding, {"direction": "left"}),
+        (Padding, {"strategy": "longest"}),
+        (Padding, {"strategy": -1}),
+        (Padding, {"pad_to_multiple_of": -8}),
+    ],
+)
+def test_a_rule_that_says_nothing_known_is_refused(rule, values):
+    with pytest.raises((ComponentError, InvalidArgumentError), match=next(iter(values))):
+        rule(**values)
+
+
+def test_pieces_that_only_fill_the_memory_are_refused():
+    encoding = Encoding.inserted([1] * 10_000, ["a"] * 10_000)
+    with pytest.raises(TruncationError, match="fill the memory"):
+        truncate(encoding, 5000, stride=4999)

@@ -19,9 +19,12 @@ from test_pre_tokenizers import CHUNKED, CL100K, LLAMA3, O200K, SPACED
 from tokenlab import ControlToken, Tokenizer
 from tokenlab.errors import (
     ComponentError,
+    DoubledBosWarning,
     InvalidArgumentError,
     LoneSurrogateError,
     MissingTokenError,
+    SingleDocumentError,
+    TokenLabError,
     UnknownCharacterError,
     UnknownCharacterWarning,
     UnknownFormatError,
@@ -447,3 +450,20 @@ def test_new_words_learnt_all_at_once_encode_alike(texts):
         patch.setattr(chunk_encoder, "_WORTH_IT", 1)
         assert at_once.encode(text) == plain.encode(text)
         assert at_once.encode_ids(text) == list(plain.encode(text).ids)
+
+
+def test_what_cannot_be_meant_is_refused_by_name():
+    tokenizer = Tokenizer(models.WordLevel({"a": 0}), pre_tokenizer=pre_tokenizers.Whitespace())
+    with pytest.raises(ComponentError, match="control_ids: expected IDs of added tokens, found 5"):
+        replace(tokenizer, control_ids=(5,))
+    with pytest.raises(SingleDocumentError):
+        tokenizer.encode_batch("a b")
+    with pytest.raises(InvalidArgumentError, match="a sequence of words, found None"):
+        tokenizer.encode(None, is_pretokenized=True)
+
+
+def test_errors_and_warnings_can_be_pickled():
+    first = UnknownCharacterError(position=1, character="x", piece="x", missing="unk_token")
+    for each in (TokenLabError(), first, UnknownCharacterWarning(first, 2), DoubledBosWarning(1)):
+        twin = pickle.loads(pickle.dumps(each))
+        assert (type(twin), str(twin)) == (type(each), str(each))

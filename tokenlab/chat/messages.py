@@ -20,6 +20,14 @@ CONTINUE_TAG = "CONTINUE_FINAL_MESSAGE_TAG "  # the blank tells whether the temp
 
 def as_data(value: Any, where: str) -> Any:
     """A copy of what the caller gave, of plain JSON types, with each string marked as data."""
+    try:
+        return _copy(value, where)
+    except RecursionError:  # a list that holds itself, perhaps
+        expected, found = "lists and mappings less deep in one another", f"a {type(value).__name__}"
+        raise ChatInputError(where=where, expected=expected, found=found) from None
+
+
+def _copy(value: Any, where: str) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -27,9 +35,9 @@ def as_data(value: Any, where: str) -> Any:
     if isinstance(value, (int, float)):
         return int(value) if isinstance(value, int) else float(value)
     if isinstance(value, Mapping):
-        return {as_data(key, where): as_data(item, f"{where}.{key}") for key, item in value.items()}
+        return {_copy(key, where): _copy(item, f"{where}.{key}") for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        items = [as_data(item, f"{where}[{i}]") for i, item in enumerate(value)]
+        items = [_copy(item, f"{where}[{i}]") for i, item in enumerate(value)]
         return tuple(items) if isinstance(value, tuple) else items
     expected = "text, a number, a list or a mapping"
     raise ChatInputError(where=where, expected=expected, found=type(value).__name__)

@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal
 
+from tokenlab.checks import check_choice, check_token_ids
 from tokenlab.errors import UnknownTokenIdError
 from tokenlab.pipeline import normalizers
 from tokenlab.pipeline.added_tokens import AddedToken
 from tokenlab.pipeline.byte_alphabet import ByteLevelFields, from_byte_alphabet, to_byte_alphabet
 from tokenlab.pipeline.patterns import Pattern
+from tokenlab.pipeline.pre_tokenizers import PREPEND_SCHEMES
 from tokenlab.pipeline.text import check_characters
 
 UNDECODABLE = "\ufffd"
@@ -103,6 +105,9 @@ class Metaspace(Decoder):
     replacement: str = "▁"
     prepend_scheme: str = "always"
     split: bool = True
+
+    def __post_init__(self) -> None:
+        check_choice(self, "prepend_scheme", PREPEND_SCHEMES)
 
     def decode_chain(self, tokens: list[str]) -> list[str]:
         """Return the tokens with spaces."""
@@ -274,7 +279,7 @@ class IdDecoder:
             UnknownTokenIdError: for an ID that no token has.
         """
         result = []
-        for place, token_id in enumerate(ids, position):
+        for place, token_id in enumerate(check_token_ids(ids), position):
             added = self.added.get(token_id)
             if added is not None:
                 if not (added.special and skip_special_tokens):
@@ -350,7 +355,7 @@ class DecodeStream:
     def flush(self) -> str:
         """Return the rest, with U+FFFD for what stayed unfinished; the stream is then as new."""
         rest = self._text()[len(self._given) :]
-        self._context, self._fresh, self._given = [], [], ""
+        self._context, self._fresh, self._given, self.position = [], [], "", 0
         return rest
 
     def _text(self) -> str:

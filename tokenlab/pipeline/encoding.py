@@ -13,10 +13,12 @@ from itertools import accumulate
 from math import prod
 from typing import Any
 
+from tokenlab.checks import check_choice, check_count
 from tokenlab.errors import PaddingLimitError, TruncationError
 
 Span = tuple[int, int]
-MOST_PADDED = 1 << 22
+DIRECTIONS = ("Right", "Left")
+MOST_PADDED = MOST_CUT_OFF = 1 << 22
 MOST_COMBINED = 1 << 18
 
 
@@ -183,6 +185,12 @@ class Truncation:
     strategy: str = "LongestFirst"
     stride: int = 0
 
+    def __post_init__(self) -> None:
+        check_choice(self, "direction", DIRECTIONS)
+        check_choice(self, "strategy", ("LongestFirst", "OnlyFirst", "OnlySecond"))
+        for name in ("max_length", "stride"):
+            check_count(name, getattr(self, name))
+
 
 def truncate(encoding: Encoding, max_length: int, *, stride: int = 0, direction: str = "Right") -> Encoding:
     """Cut an encoding to at most `max_length` tokens; the rest becomes its `overflowing` pieces.
@@ -194,7 +202,9 @@ def truncate(encoding: Encoding, max_length: int, *, stride: int = 0, direction:
         direction: "Right" cuts at the end, "Left" at the beginning (pieces then run backwards).
 
     Raises:
-        TruncationError: when `stride` is not smaller than `max_length`, so that no piece would move on.
+        TruncationError: when `stride` is not smaller than `max_length`, so that no piece would move on; or
+            when it is so near that the pieces would only fill the memory: more than 2^22 tokens in all, and
+            more than 8 times those of the encoding.
 
     >>> letters = Encoding.from_tokens(range(5), "abcde", [(i, i + 1) for i in range(5)], [0] * 5, "abcde")
     >>> cut = truncate(letters, 3, stride=1)
@@ -209,8 +219,11 @@ def truncate(encoding: Encoding, max_length: int, *, stride: int = 0, direction:
     if stride >= max_length:
         detail = f"stride {stride} is not smaller than the {max_length} tokens that truncation leaves"
         raise TruncationError(detail, stride=stride, room=max_length)
+    starts = range(0, length - stride, max_length - stride)
+    if len(starts) * max_length > max(MOST_CUT_OFF, 8 * length):
+        raise TruncationError(f"stride {stride}: {len(starts)} pieces of {max_length} tokens fill the memory")
     pieces: list[Encoding] = []
-    for start in range(0, length - stride, max_length - stride):
+    for start in starts:
         stop = min(start + max_length, length)
         part = slice(length - stop, length - start) if direction == "Left" else slice(start, stop)
         columns = {name: getattr(encoding, name)[part] for name in _COLUMNS}
@@ -290,6 +303,14 @@ class Padding:
     pad_id: int = 0
     pad_type_id: int = 0
     pad_token: str = "[PAD]"
+
+    def __post_init__(self) -> None:
+        check_choice(self, "direction", DIRECTIONS)
+        if isinstance(self.strategy, str):
+            check_choice(self, "strategy", ("BatchLongest",))
+        else:
+            check_count("strategy", self.strategy)
+        check_count("pad_to_multiple_of", self.pad_to_multiple_of or 0)
 
 
 def pad_batch(encodings: Sequence[Encoding], padding: Padding) -> list[Encoding]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from tokenlab.checks import contradiction
+from tokenlab.checks import check_choice, contradiction
 from tokenlab.pipeline.byte_alphabet import ByteLevelFields, to_byte_alphabet
 from tokenlab.pipeline.chunks import WORDS, Chunker, before, chunker_of, is_neutral
 from tokenlab.pipeline.dialect import RUST_NOT_WORD, RUST_WORD
@@ -118,11 +118,6 @@ def _pieces(aligned: AlignedText, spans: Iterable[Span]) -> list[AlignedText]:
     return [aligned.slice(start, end) for start, end in spans if start < end]
 
 
-def _check(component: object, field_name: str, allowed: tuple[str, ...]) -> None:
-    if (value := getattr(component, field_name)) not in allowed:
-        raise contradiction(component, field_name, " or ".join(allowed), repr(value))
-
-
 # --- By pattern
 
 
@@ -145,7 +140,7 @@ class Split(PreTokenizer):
     invert: bool = False
 
     def __post_init__(self) -> None:
-        _check(self, "behavior", BEHAVIORS)
+        check_choice(self, "behavior", BEHAVIORS)
 
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         matches = self.pattern.find(aligned.text)
@@ -227,7 +222,7 @@ class Metaspace(PreTokenizer):
     split_words: bool = field(default=True, metadata={"json": "split"})
 
     def __post_init__(self) -> None:
-        _check(self, "prepend_scheme", PREPEND_SCHEMES)
+        check_choice(self, "prepend_scheme", PREPEND_SCHEMES)
         if len(self.replacement) != 1:
             raise contradiction(self, "replacement", "one character", repr(self.replacement))
 
@@ -301,7 +296,7 @@ class Punctuation(PreTokenizer):
     behavior: str = "Isolated"
 
     def __post_init__(self) -> None:
-        _check(self, "behavior", BEHAVIORS)
+        check_choice(self, "behavior", BEHAVIORS)
 
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
         return _cut_at(aligned, "P", self.behavior)

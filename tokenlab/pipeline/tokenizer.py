@@ -12,11 +12,10 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from tokenlab.checks import unexpected
+from tokenlab.checks import check_documents, contradiction, iterate
 from tokenlab.errors import (
     ComponentError,
     MissingTokenError,
@@ -63,6 +62,7 @@ class Codec(Protocol):
 
 
 CODECS: list[Codec] = []
+_SEARCHED = "added tokens of the normalised text"  # the name of the stage before the pre-tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +145,8 @@ class Tokenizer:
 
     def __post_init__(self) -> None:
         _check_ids(self.model, self.added_tokens)
+        for token_id in {*self.control_ids}.difference(token.id for token in self.added_tokens):
+            raise contradiction(self, "control_ids", "IDs of added tokens", repr(token_id))
         chunker = self.pre_tokenizer.chunker() if self.pre_tokenizer else None
         derived = {
             "_raw": raw_finder(self.added_tokens, self.control_ids),
@@ -198,12 +200,12 @@ class Tokenizer:
         """Return the encodings of several texts, padded together; a tuple of two is a pair of texts."""
         options = add_special_tokens, is_pretokenized, parse_special_tokens
         encodings = []
-        for each in texts:
+        for each in check_documents(texts):
             is_pair = (
                 isinstance(each, tuple) and len(each) == 2 and is_pretokenized != isinstance(each[0], str)
             )
             text, pair = each if is_pair else (each, None)
-            encodings.append(self._encode_pair(text, pair, *options))  # type: ignore[arg-type]
+            encodings.append(self._encode_pair(text, pair, *options))
         return self._padded(encodings)
 
     def encode_ids(
@@ -296,10 +298,9 @@ class Tokenizer:
     ) -> Encoding:
         def encode_one(source: Input, sequence_id: int) -> Encoding:
             columns = Columns([], [], [], [])
-            if isinstance(source, str) and is_pretokenized:
-                raise unexpected("text", "a sequence of words", source)
-            for number, word in enumerate(source if is_pretokenized else [source]):
-                part = self._columns(word, parse_special)  # type: ignore[arg-type] # checked there
+            words = iterate(source, "text", "a sequence of words") if is_pretokenized else [source]
+            for number, word in enumerate(words):
+                part = self._columns(word, parse_special)
                 columns.extend(part, number if is_pretokenized else None)
             return Encoding.from_tokens(*columns, source, sequence_id)
 
@@ -309,7 +310,8 @@ class Tokenizer:
     def _columns(self, text: str, parse_special: bool, forced: Sequence[Match] = ()) -> Columns:
         if self._chunks is not None and not self._looks_at_origin:
             columns, word = Columns([], [], [], []), 0
-            _, _, (_, fragments) = islice(self._stages(text, parse_special, forced), 3)
+            stages = self._stages(text, parse_special, forced)
+            fragments = next(fragments for name, fragments in stages if name == _SEARCHED)
             try:
                 for fragment in fragments:
                     if fragment.token:
@@ -336,7 +338,7 @@ class Tokenizer:
         yield "normalizer", fragments
         search = partial(self._normalized.split, parse_special=parse_special)
         fragments = [part for each in fragments for part in ([each] if each.token else search(each.text))]
-        yield "added tokens of the normalised text", fragments
+        yield _SEARCHED, fragments
         if self.pre_tokenizer is not None:
             cut = self.pre_tokenizer.pre_tokenize
             fragments = [
