@@ -8,7 +8,7 @@ import sys
 
 # command -> (module whose main(argv) runs it, what it does)
 COMMANDS = {
-    "course": ("tokenlab.course.cli", "the key, the notebooks run again, the learner's copies"),
+    "course": ("tokenlab.course.cli", "for teachers and authors: key, sheets, hand-outs, grading"),
     "inspect": ("tokenlab.commands", "say what is in a tokenizer file"),
     "convert": ("tokenlab.commands", "write a tokenizer in another format"),
     "encode": ("tokenlab.commands", "text to token IDs"),

@@ -12,8 +12,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tokenlab.__main__ import main
-from tokenlab.course import check, notebooks, workbook
+from tokenlab.__main__ import COMMANDS, main
+from tokenlab.course import check, cli, notebooks, workbook
 from tokenlab.course.model import Exercise, chapters
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -201,6 +201,15 @@ def test_checking_the_notebooks_ends_in_an_exit_code(monkeypatch, capsys, differ
     assert capsys.readouterr().out == f"03_rank_ordered_encoding.ipynb: {said}\n"
     assert main(["course", "run", "03"]) == 0
     assert written == [False, True]
+
+
+def test_the_help_explains_every_word(capsys):
+    with pytest.raises(SystemExit):
+        main(["course", "--help"])
+    assert COMMANDS["course"][1] in capsys.readouterr().out
+    for function, words in cli.COMMANDS:
+        assert function.__doc__
+        assert all(settings["help"] for _, settings in words)
 
 
 def test_a_cell_that_raises_is_named(tmp_path):

@@ -1,4 +1,4 @@
-"""`python -m tokenlab course`: the key, a class's hand-ins, the notebooks run again, the learner's copies."""
+"""`python -m tokenlab course`: the commands for teachers and authors."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _tally(options: argparse.Namespace) -> Iterator[object]:
     _word("--run", "run the exercises, each in a limited process", action="store_true", dest="execute"),
 )
 def _grade(options: argparse.Namespace) -> Iterator[object]:
-    """a table learner by question; runs nobody's code"""
+    """a table of learners by questions; without --run, runs nobody's code"""
     hand_ins = handins.read_folder(options.folder)
     if options.execute:
         grading.run_exercises(hand_ins)
@@ -121,7 +121,7 @@ def _chapters(options: argparse.Namespace) -> Iterator[object]:
 
 
 @_command(
-    _word("path", type=Path),
+    _word("path", "the folder of the copies", type=Path, metavar="FOLDER"),
     _word("--fresh", "renew it; keep the old copy", action="append", default=[], metavar="CHAPTER"),
 )
 def _workbook(options: argparse.Namespace) -> Iterator[object]:
@@ -131,10 +131,14 @@ def _workbook(options: argparse.Namespace) -> Iterator[object]:
 
 def parser() -> argparse.ArgumentParser:
     """Build the words of `python -m tokenlab course`."""
-    top = argparse.ArgumentParser(prog="python -m tokenlab course", description=__doc__)
+    from tokenlab.__main__ import COMMANDS as known
+
+    top = argparse.ArgumentParser(prog="python -m tokenlab course", description=known["course"][1])
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     for function, words in COMMANDS:
-        command = commands.add_parser(function.__name__.strip("_"), help=function.__doc__)
+        command = commands.add_parser(
+            function.__name__.strip("_"), help=function.__doc__, description=function.__doc__
+        )
         command.set_defaults(run=function)
         for name, settings in words:
             command.add_argument(name, **settings)
