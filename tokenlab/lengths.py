@@ -6,14 +6,13 @@ lengths say nothing; so each is measured with its round trip.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from tokenlab.corpus import load_corpus
 from tokenlab.formats import Encoding, Tokenizer
 from tokenlab.pipeline import pre_tokenizers
-from tokenlab.pipeline.byte_alphabet import from_byte_alphabet
+from tokenlab.pipeline.byte_alphabet import byte_of, from_byte_alphabet
 
 LANGUAGES = {
     "en": "English",
@@ -113,8 +112,9 @@ def is_byte_level(tokenizer: Tokenizer) -> bool:
 
 def token_bytes(tokenizer: Tokenizer, token: str) -> bytes:
     """Return the bytes that a token stands for."""
-    if re.fullmatch("<0x[0-9A-F]{2}>", token):
-        return bytes.fromhex(token[3:5])
+    byte = byte_of(token)
+    if byte is not None:
+        return bytes([byte])
     data = from_byte_alphabet(token) if is_byte_level(tokenizer) else None
     return token.encode() if data is None else data
 
@@ -124,4 +124,4 @@ def _is_byte(tokenizer: Tokenizer, token: str) -> bool:
         token_bytes(tokenizer, token).decode()
     except UnicodeDecodeError:
         return True
-    return re.fullmatch("<0x[0-9A-F]{2}>", token) is not None
+    return byte_of(token) is not None

@@ -197,6 +197,15 @@ def test_a_tokenizer_of_another_format_is_written_where_a_type_says_it():
         legacy_pipeline.write(other, strict=True)
 
 
+def test_only_a_byte_token_is_written_as_one():
+    names = ["<unk>", "<0xC3>", "<0xa9>", "<0xZZ>", "a"]
+    tokenizer = Tokenizer(models.Unigram(0, tuple((name, -1.0) for name in names), byte_fallback=True))
+    with warnings.catch_warnings(action="ignore"):
+        written = legacy_txt.read_file(legacy_pipeline.write(tokenizer))
+    byte, normal = legacy_txt.BYTE, legacy_txt.NORMAL
+    assert written.kinds == (legacy_txt.UNKNOWN, byte, byte, normal, normal)
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=40), st.integers(0, 3))
 def test_any_bytes_behind_a_header(rest, kind):

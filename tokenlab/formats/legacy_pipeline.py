@@ -23,7 +23,7 @@ from tokenlab.formats.meaning import report_losses
 from tokenlab.formats.mtok_meaning import NormTable, is_hidden
 from tokenlab.pipeline import decoders, models, normalizers, pre_tokenizers
 from tokenlab.pipeline.added_tokens import AddedToken
-from tokenlab.pipeline.byte_alphabet import to_byte_alphabet
+from tokenlab.pipeline.byte_alphabet import byte_of, to_byte_alphabet
 from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.tiktoken import from_tiktoken
 from tokenlab.pipeline.tokenizer import Tokenizer
@@ -315,7 +315,7 @@ def _file_of(tokenizer: Tokenizer) -> LegacyFile:
 def _kind(text: str, unknown: str | None, special: bool) -> int:
     if text == unknown:
         return legacy_txt.UNKNOWN
-    is_byte = len(text) == 6 and text.startswith("<0x") and text.endswith(">")
+    is_byte = byte_of(text) is not None
     return legacy_txt.BYTE if is_byte else legacy_txt.CONTROL if special else legacy_txt.NORMAL
 
 

@@ -30,7 +30,7 @@ from tokenlab.formats.mtok_meaning import (
     to_tokenizer,
 )
 from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
-from tokenlab.pipeline.byte_alphabet import from_byte_alphabet, to_byte_alphabet
+from tokenlab.pipeline.byte_alphabet import BYTE_TOKENS, from_byte_alphabet, to_byte_alphabet
 from tokenlab.pipeline.dialect import RUST_NOT_WORD, RUST_WORD
 from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.tokenizer import Tokenizer
@@ -254,7 +254,7 @@ def _is_byte_level(part: Any) -> bool:
 def _knows_every_byte(tokenizer: Tokenizer) -> bool:
     known = tokenizer.model.vocabulary
     if getattr(tokenizer.model, "byte_fallback", False):
-        return all(f"<0x{byte:02X}>" in known for byte in range(256))
+        return all(token in known for token in BYTE_TOKENS)
     alphabet = all(to_byte_alphabet(bytes([byte])) in known for byte in range(256))
     return alphabet and _is_byte_level(tokenizer.pre_tokenizer)
 

@@ -1,11 +1,13 @@
 """The byte alphabet: each of the 256 bytes as one printable character (chapter 6; the published GPT-2 way).
 
 A vocabulary file wants text, and bytes are no text. So 188 bytes that print stand for themselves, and the
-other 68 are written as U+0100 onward, in byte order: the space becomes Ġ, the line feed Ċ.
+other 68 are written as U+0100 onward, in byte order: the space becomes Ġ, the line feed Ċ. SentencePiece's
+way is another: a byte is a token of its own, spelled <0xC3>.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 _THEMSELVES = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
@@ -14,6 +16,10 @@ _OTHERS = [byte for byte in range(256) if byte not in _THEMSELVES]
 BYTE_ALPHABET = "".join(chr(b) if b in _THEMSELVES else chr(0x100 + _OTHERS.index(b)) for b in range(256))
 """The 256 characters; byte b is written as character number b."""
 
+BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
+"""The 256 byte tokens, as they are written."""
+
+_BYTE_TOKEN = re.compile("<0x([0-9A-Fa-f]{2})>")
 _TO_ALPHABET = dict(enumerate(BYTE_ALPHABET))
 _FROM_ALPHABET = {ord(character): byte for byte, character in enumerate(BYTE_ALPHABET)}
 
@@ -46,3 +52,13 @@ def from_byte_alphabet(token: str) -> bytes | None:
         return bytes([_FROM_ALPHABET[ord(character)] for character in token])
     except KeyError:
         return None
+
+
+def byte_of(token: str) -> int | None:
+    """Return the byte that a token like <0xC3> stands for, in either case, or None for any other token.
+
+    >>> byte_of("<0xC3>"), byte_of("<0xc3>"), byte_of("<0xZZ>")
+    (195, 195, None)
+    """
+    found = _BYTE_TOKEN.fullmatch(token)
+    return int(found[1], 16) if found else None

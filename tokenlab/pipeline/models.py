@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 from tokenlab.bpe.merging import MergeTable, Observer
 from tokenlab.checks import contradiction, set_fields
 from tokenlab.errors import MissingTokenError, NoSegmentationError, UnknownCharacterError
+from tokenlab.pipeline.byte_alphabet import BYTE_TOKENS
 from tokenlab.unigram import viterbi
 
 HIGHEST_ID = 2**32 - 1
@@ -362,7 +363,7 @@ class BPE(Model):
 
 def _byte_ids(text: str, vocabulary: Mapping[str, int]) -> list[int] | None:
     """Return the IDs of <0xC3> and so on for the UTF-8 bytes of a text, or None where one has none."""
-    ids = [vocabulary.get(f"<0x{byte:02X}>") for byte in text.encode()]
+    ids = [vocabulary.get(BYTE_TOKENS[byte]) for byte in text.encode()]
     known = [token_id for token_id in ids if token_id is not None]
     return known if len(known) == len(ids) else None
 
