@@ -431,15 +431,6 @@ class NoSegmentationError(PositionedError):
     character: str
 
 
-class UnigramArgumentError(TokenLabError):
-    """An argument outside of what the Unigram model or its trainer can work with."""
-
-    message = "{name}: expected {expected}, found {found!r}"
-    name: str
-    expected: str
-    found: object
-
-
 # Chapter 7: files.
 
 

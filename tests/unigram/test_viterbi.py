@@ -16,10 +16,10 @@ from tokenlab.errors import (
     DuplicatePieceError,
     EmptyPieceError,
     EmptyVocabularyError,
+    InvalidArgumentError,
     LoneSurrogateError,
     NoSegmentationError,
     ScoreError,
-    UnigramArgumentError,
 )
 from tokenlab.unigram.viterbi import Edge, Segmentation, Unigram, fuse_unknown
 
@@ -228,8 +228,11 @@ def test_impossible_vocabularies_are_refused_with_the_place():
     assert (duplicate.value.position, duplicate.value.first_position) == (2, 1)
     with pytest.raises(LoneSurrogateError):
         Unigram({"a\ud800": -1.0})
-    with pytest.raises(UnigramArgumentError):
+    with pytest.raises(InvalidArgumentError):
         Unigram({b"a": -1.0})
+    for no_pairs in (5, [("a",)], [("a", -1.0), 1]):
+        with pytest.raises(InvalidArgumentError, match="piece"):
+            Unigram(no_pairs)
     for nothing in ({}, {"a": -math.inf}):
         with pytest.raises(EmptyVocabularyError):
             Unigram(nothing)
@@ -280,10 +283,10 @@ def test_the_empty_text_has_one_empty_segmentation():
 def test_arguments_without_sense_are_refused():
     model = Unigram({"a": -1.0})
     for n in (0, -1, 1.5):
-        with pytest.raises(UnigramArgumentError, match="n: expected at least 1"):
+        with pytest.raises(InvalidArgumentError, match="n: expected an int from 1 on"):
             model.n_best("a", n)
-    for temperature in (0.0, -1.0, math.nan):
-        with pytest.raises(UnigramArgumentError, match="temperature"):
+    for temperature in (0.0, -1.0, math.nan, "x"):
+        with pytest.raises(InvalidArgumentError, match="temperature"):
             model.sample("a", random.Random(0), temperature)
 
 

@@ -13,10 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import inf
+from numbers import Real
 from typing import Literal, get_args
 
-from tokenlab.checks import encode_text
-from tokenlab.errors import UnigramArgumentError, VocabularySizeError
+from tokenlab.checks import check_count, check_documents, encode_text, unexpected
+from tokenlab.errors import VocabularySizeError
 from tokenlab.unigram.viterbi import Unigram
 
 MStep = Literal["digamma", "maximum_likelihood"]
@@ -75,7 +76,7 @@ class UnigramTrainer:
     The order of the documents changes nothing. Where counts, losses or scores agree to single precision, the
     longer piece goes first, then the later in code point order.
 
-    Raises: UnigramArgumentError.
+    Raises: InvalidArgumentError.
 
     >>> training = UnigramTrainer(3).train(["abab", "abab"])
     >>> sorted(training.log_probabilities), training.model.segment("ababab")
@@ -93,23 +94,25 @@ class UnigramTrainer:
     progress: Callable[[int, int], None] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        for name, expected, right in (
-            ("vocabulary_size", "at least 1", self.vocabulary_size >= 1),
-            ("max_piece_length", "at least 1", self.max_piece_length >= 1),
-            ("seed_factor", "a number of at least 1", 1.0 <= self.seed_factor < inf),
-            ("sub_iterations", "at least 1", self.sub_iterations >= 1),
-            ("shrinking_factor", "a number between 0 and 1", 0.0 < self.shrinking_factor < 1.0),
-            ("m_step", "'digamma' or 'maximum_likelihood'", self.m_step in get_args(MStep)),
-            ("minimum_count", "a number above 0", 0.0 < self.minimum_count < inf),
-        ):
-            if not right:
-                raise UnigramArgumentError(name=name, expected=expected, found=getattr(self, name))
+        for name in ("vocabulary_size", "max_piece_length", "sub_iterations"):
+            check_count(name, getattr(self, name), 1)
+        numbers: tuple[tuple[str, str, Callable[[float], bool]], ...] = (
+            ("seed_factor", "a number of at least 1", lambda value: 1.0 <= value < inf),
+            ("shrinking_factor", "a number between 0 and 1", lambda value: 0.0 < value < 1.0),
+            ("minimum_count", "a number above 0", lambda value: 0.0 < value < inf),
+        )
+        for name, expected, is_right in numbers:
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not is_right(value):
+                raise unexpected(name, expected, value)
+        if self.m_step not in get_args(MStep):
+            raise unexpected("m_step", "'digamma' or 'maximum_likelihood'", self.m_step)
 
     def train(self, documents: Iterable[str]) -> UnigramTraining:
         """Train on documents, each of which is a barrier that no piece crosses; they are read once.
 
         Raises: VocabularySizeError where the text has more characters than that, or too few substrings that
-            occur twice; LoneSurrogateError; UnigramArgumentError where a document is no str.
+            occur twice; LoneSurrogateError; InvalidArgumentError where a document is no str.
         """
         from tokenlab.unigram.batch import Candidates  # numpy, which only training needs
 
@@ -142,13 +145,9 @@ class UnigramTrainer:
         return UnigramTraining(tuple(pieces), tuple(rounds))
 
     def _words(self, documents: Iterable[str]) -> dict[str, int]:
-        if isinstance(documents, str):
-            raise UnigramArgumentError(name="documents", expected="an iterable of str", found="one str")
         words: Counter[str] = Counter()
-        for position, document in enumerate(documents):
-            if not isinstance(document, str):
-                raise UnigramArgumentError(name=f"document {position}", expected="a str", found=document)
-            encode_text(document)
+        for position, document in enumerate(check_documents(documents)):
+            encode_text(document, f"document {position}")
             for word in self.pre_tokenizer(document) if self.pre_tokenizer else (document,):
                 words.update(
                     word[start : start + LONGEST_LATTICE] for start in range(0, len(word), LONGEST_LATTICE)

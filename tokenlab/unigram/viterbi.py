@@ -23,13 +23,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from math import exp, inf, log
-from numbers import Integral, Real
+from numbers import Real
 from operator import itemgetter
 from sys import float_info
 from typing import Any, NamedTuple
 
 from tokenlab import errors
-from tokenlab.checks import encode_text, set_fields
+from tokenlab.checks import check_count, check_text, encode_text, iterate, set_fields, unexpected
 
 UNKNOWN_PENALTY = 10.0
 LARGEST_SCORE = 1e290  # sums over any text that fits in memory stay finite
@@ -327,13 +327,12 @@ class Unigram:
         Among equals, at every position, the path whose last piece starts first comes first, then the one
         whose rest came first there: so the first is `best`. Time: the number of edges times n log n.
 
-        Raises: UnigramArgumentError where n < 1.
+        Raises: InvalidArgumentError where n < 1.
 
         >>> [path.pieces for path in Unigram({"a": -1.0, "aa": -1.5}).n_best("aaa", 2)]
         [('a', 'aa'), ('aa', 'a')]
         """
-        if not isinstance(n, Integral) or n < 1:
-            raise errors.UnigramArgumentError(name="n", expected="at least 1, a whole number", found=n)
+        check_count("n", n, 1)
         encode_text(text)
         ways: list[_Ways] = [[(0.0, 0, 0)], *([] for _ in text)]
         for position in range(len(text) + 1):
@@ -390,14 +389,13 @@ class Unigram:
         Low temperatures keep to the best path, inf draws uniformly over all paths. (SentencePiece's alpha is
         1 / temperature.) One number is taken from `rng` for each piece.
 
-        Raises: UnigramArgumentError where the temperature is below 1e-6 or NaN.
+        Raises: InvalidArgumentError where the temperature is below 1e-6 or NaN.
 
         >>> Unigram({"a": -1.0}).sample("aa", random.Random(0), 0.5)
         Segmentation(pieces=('a', 'a'), log_probability=-2.0)
         """
-        if not temperature >= 1e-6:
-            expected = "a number from 1e-6 to inf"
-            raise errors.UnigramArgumentError(name="temperature", expected=expected, found=temperature)
+        if not isinstance(temperature, Real) or not temperature >= 1e-6:
+            raise unexpected("temperature", "a number from 1e-6 to inf", temperature)
         after = self._suffix_sums(text, temperature)
         pieces = []
         start, total = 0, 0.0
@@ -503,10 +501,12 @@ def _checked_score(what: str, score: float) -> float:
 
 def _checked_scores(pieces: Iterable[tuple[str, float]]) -> dict[str, float]:
     scores: dict[str, float] = {}
-    for position, (piece, score) in enumerate(pieces):
-        if not isinstance(piece, str):
-            raise errors.UnigramArgumentError(name=f"piece {position}", expected="a str", found=piece)
-        if not piece:
+    for position, pair in enumerate(iterate(pieces, "pieces", "pairs of a piece and its score")):
+        try:
+            piece, score = pair
+        except (TypeError, ValueError):
+            raise unexpected(f"piece {position}", "a piece and its score", pair) from None
+        if not check_text(piece, f"piece {position}"):
             raise errors.EmptyPieceError(position=position)
         if piece in scores:
             first = list(scores).index(piece)
