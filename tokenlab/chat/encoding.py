@@ -53,13 +53,12 @@ class MarkedEncoder:
         """Return the IDs of marked text, in which no data has become a control token.
 
         Where data spells none, these are the IDs of parsing the whole text as usual. Otherwise the template's
-        own are put in by authority, and all else is encoded with the parsing of special tokens off. A model
-        whose vocabulary holds a control token may still make it from plain characters; then the text is cut
-        inside of them.
+        own are put in by authority, and all else is encoded with the parsing of special tokens off. Where the
+        model's unknown token is special and data spells it, the text is cut inside of it.
 
         Raises:
             UntraceableTextError: nobody can say who wrote a control token.
-            ControlTokenInTextError: a control token of one character, which the model makes from plain text.
+            ControlTokenInTextError: that unknown token has one character, so nothing can be cut.
         """
         written = self.written(marked)
         text = str.__str__(marked)

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import inf
-from numbers import Real
 from typing import Literal, get_args
 
 from tokenlab.checks import check_count, check_documents, encode_text, unexpected
@@ -103,7 +102,7 @@ class UnigramTrainer:
         )
         for name, expected, is_right in numbers:
             value = getattr(self, name)
-            if not isinstance(value, Real) or not is_right(value):
+            if not isinstance(value, int | float) or not is_right(value):
                 raise unexpected(name, expected, value)
         if self.m_step not in get_args(MStep):
             raise unexpected("m_step", "'digamma' or 'maximum_likelihood'", self.m_step)
