@@ -17,6 +17,7 @@ from tokenlab.errors import (
     LegacyTxtError,
     LegacyTxtWarning,
     LostAnswersError,
+    TokenizerJsonError,
     TokenLabError,
 )
 from tokenlab.formats import legacy_pipeline, legacy_txt
@@ -155,6 +156,9 @@ def test_the_chat_template_lies_beside(tmp_path):
     assert Tokenizer.from_file(path).chat_template is None
     (tmp_path / "llm_config.json").write_text('{"jinja": {"chat_template": "{{ x }}"}}', "utf-8")
     assert Tokenizer.from_file(path).chat_template == "{{ x }}"
+    (tmp_path / "llm_config.json").write_text('{"jinja": ', "utf-8")
+    with pytest.raises(TokenizerJsonError, match=r"^llm_config\.json, line 1"):
+        Tokenizer.from_file(path)
 
 
 @pytest.mark.parametrize(

@@ -543,12 +543,13 @@ def read(data: bytes, *, folder: Path | None = None) -> Tokenizer:
 def _read_beside(folder: Path, vocabulary: Mapping[str, int]) -> dict[str, Any]:
     config = _read_config(folder, "tokenizer_config.json", _CONFIG)
     end = _read_config(folder, "generation_config.json", {"eos_token_id": _IDS})["eos_token_id"]
-    config["chat_template"] = _read_file(folder, "chat_template.jinja", _decode, config["chat_template"])
+    config["chat_template"] = read_if_there(folder, "chat_template.jinja", _decode, config["chat_template"])
     eos_id = vocabulary.get(config["eos_token"])
     return {**config, "stop_ids": tuple(dict.fromkeys([*([] if eos_id is None else [eos_id]), *end]))}
 
 
-def _read_file(folder: Path, file: str, parse: Callable[[bytes], Any], absent: Any) -> Any:
+def read_if_there(folder: Path, file: str, parse: Callable[[bytes], Any], absent: Any) -> Any:
+    """Return what a file beside the tokenizer holds, or `absent`; an error names the file."""
     path = folder / file
     if not path.is_file():
         return absent
@@ -559,7 +560,7 @@ def _read_file(folder: Path, file: str, parse: Callable[[bytes], Any], absent: A
 
 
 def _read_config(folder: Path, file: str, forms: Mapping[str, Form]) -> dict[str, Any]:
-    document = _read_file(folder, file, parse_json, {})
+    document = read_if_there(folder, file, parse_json, {})
     if not isinstance(document, dict):
         _refuse(file, "an object", document)
     return {key: _read_field(document, key, form, file) for key, form in forms.items()}

@@ -248,10 +248,9 @@ def read(data: bytes, *, folder: Path | None = None, **options: Any) -> Tokenize
         options: see `to_tokenizer`.
     """
     tokenizer = replace(to_tokenizer(legacy_txt.read_file(data), **options), origin=data)
-    path = None if folder is None else folder / "llm_config.json"
-    if path is None or not path.is_file():
+    if folder is None:
         return tokenizer
-    document = huggingface.parse_json(path.read_bytes())
+    document = huggingface.read_if_there(folder, "llm_config.json", huggingface.parse_json, None)
     beside = document.get("jinja") if isinstance(document, dict) else None
     template = beside.get("chat_template") if isinstance(beside, dict) else None
     return replace(tokenizer, chat_template=template if isinstance(template, str) else None)
