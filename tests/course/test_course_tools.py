@@ -154,6 +154,15 @@ def test_the_key_of_one_chapter_is_that_chapter_only(capsys):
     assert all(name.startswith("03-") for name in ids)
 
 
+@pytest.mark.parametrize(
+    ("words", "title"), [(["03"], "Key to 03: Rank-ordered encoding"), ([], "Key to the course")]
+)
+def test_the_page_of_a_key_is_named_after_what_is_on_it(tmp_path, words, title):
+    page = tmp_path / "key.html"
+    assert main(["course", "key", *words, "--html", str(page)]) == 0
+    assert f"<title>{title}</title>" in page.read_text("utf-8")
+
+
 SMALL = {
     "cells": [
         {"cell_type": "markdown", "id": "words", "metadata": {}, "source": "# A\n"},

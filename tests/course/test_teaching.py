@@ -1,6 +1,7 @@
 """The teacher's sheet, copies to hand out, marks for nbgrader, and a class without a network."""
 
 import hashlib
+import html
 import json
 import os
 import shutil
@@ -54,7 +55,9 @@ def test_the_sheet_holds_what_a_lesson_needs(chapter, capsys, tmp_path):
         assert f"`{question.id}` {question.ask()}" in text
     page = tmp_path / "sheet.html"
     assert main(["course", "teach", chapter.number, "--html", str(page)]) == 0
-    assert "<script" not in page.read_text("utf-8")
+    text = page.read_text("utf-8")
+    assert "<script" not in text
+    assert f"<title>Teaching {chapter.number}: {html.escape(chapter.title)}</title>" in text
 
 
 def test_the_sheet_of_a_chapter_that_is_not_there(capsys):

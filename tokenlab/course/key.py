@@ -15,7 +15,7 @@ Section = tuple[int, str, str]  # level of heading, heading, text
 def sections(chapters: Sequence[Chapter]) -> Iterator[Section]:
     """Yield the key's headings and texts in order, computed from the tables."""
     for chapter in chapters:
-        yield 1, f"{chapter.number} {chapter.title}", chapter.question
+        yield 1, f"Key to {chapter.number}: {chapter.title}", chapter.question
         for task in chapter.tasks:
             asked = task.ask() if isinstance(task, Question) else f"{task.prompt}\n\n    {task.call}"
             yield 2, task.id, asked
@@ -35,21 +35,22 @@ def _wrong_ways(task: Task) -> Iterator[str]:
 
 
 def to_text(parts: Sequence[Section]) -> str:
-    """Write the key as plain text, headings underlined."""
+    """Write a key or a sheet as plain text, headings underlined."""
     return "\n".join(f"{head}\n{'=-.'[level - 1] * len(head)}\n\n{text}\n" for level, head, text in parts)
 
 
 def to_page(parts: Sequence[Section]) -> str:
-    """Write the key as one HTML page without scripts, fit for printing."""
+    """Write a key or a sheet as one HTML page without scripts, fit for printing."""
+    chapters = [head for level, head, _ in parts if level == 1]
     body = "\n".join(
         f"<h{n}>{html.escape(head)}</h{n}>\n{Message(text).to_html()}" for n, head, text in parts
     )
     style = "body { max-width: 46em; margin: 2em auto; padding: 0 1em; font: 1em/1.5 sans-serif }"
-    return page("Key to the course", style, body)
+    return page(chapters[0] if len(chapters) == 1 else "Key to the course", style, body)
 
 
 def page(title: str, style: str, body: str) -> str:
     """Write one HTML page without scripts, for light and dark screens."""
     style = f":root {{ color-scheme: light dark }} {style}"
-    head = f'<meta charset="utf-8">\n<title>{title}</title>\n<style>{style}</style>'
+    head = f'<meta charset="utf-8">\n<title>{html.escape(title)}</title>\n<style>{style}</style>'
     return f'<!doctype html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'
