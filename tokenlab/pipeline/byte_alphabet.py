@@ -19,7 +19,7 @@ BYTE_ALPHABET = "".join(chr(b) if b in _THEMSELVES else chr(0x100 + _OTHERS.inde
 BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
 """The 256 byte tokens, as they are written."""
 
-_BYTE_TOKEN = re.compile("<0x([0-9A-Fa-f]{2})>")
+_BYTE_TOKEN = re.compile("<0x[0-9A-Fa-f]{2}>")
 _TO_ALPHABET = dict(enumerate(BYTE_ALPHABET))
 _FROM_ALPHABET = {ord(character): byte for byte, character in enumerate(BYTE_ALPHABET)}
 
@@ -60,5 +60,4 @@ def byte_of(token: str) -> int | None:
     >>> byte_of("<0xC3>"), byte_of("<0xc3>"), byte_of("<0xZZ>")
     (195, 195, None)
     """
-    found = _BYTE_TOKEN.fullmatch(token)
-    return int(found[1], 16) if found else None
+    return int(token[3:5], 16) if len(token) == 6 and _BYTE_TOKEN.match(token) else None

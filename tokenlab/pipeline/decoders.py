@@ -6,7 +6,6 @@ calls decoding the inverse of the main line: IDs to tokens, special ones left ou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Sequence_
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from tokenlab.checks import check_choice, check_token_ids
 from tokenlab.errors import UnknownTokenIdError
 from tokenlab.pipeline import normalizers
 from tokenlab.pipeline.added_tokens import AddedToken
-from tokenlab.pipeline.byte_alphabet import ByteLevelFields, from_byte_alphabet, to_byte_alphabet
+from tokenlab.pipeline.byte_alphabet import ByteLevelFields, byte_of, from_byte_alphabet, to_byte_alphabet
 from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.pre_tokenizers import PREPEND_SCHEMES
 from tokenlab.pipeline.text import check_characters
@@ -66,9 +65,6 @@ class ByteLevel(ByteLevelFields, Decoder):
         return to_byte_alphabet(content.encode())
 
 
-_BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
-
-
 @dataclass(frozen=True, slots=True)
 class ByteFallback(Decoder):
     """Tokens like <0xC3> back to characters; when a run of them is no UTF-8, U+FFFD for each one.
@@ -80,11 +76,11 @@ class ByteFallback(Decoder):
     def decode_chain(self, tokens: list[str]) -> list[str]:
         """Return the tokens, each run of byte tokens as its characters."""
         result: list[str] = []
-        for is_byte, run in groupby(tokens, key=lambda token: bool(_BYTE_TOKEN.fullmatch(token))):
+        for is_byte, run in groupby(tokens, key=lambda token: byte_of(token) is not None):
             if not is_byte:
                 result += run
                 continue
-            data = bytes(int(token[3:5], 16) for token in run)
+            data = bytes(byte for token in run if (byte := byte_of(token)) is not None)
             try:
                 result.append(data.decode())
             except UnicodeDecodeError:
