@@ -108,13 +108,6 @@ def test_no_chapter_to_renew_is_an_error(words):
     assert wrong.stderr == "run.py: --fresh needs a chapter, such as: --fresh 03\n"
 
 
-def test_the_folder_of_wheels_is_told_as_an_address_without_spaces(tmp_path):
-    program = "import run, sys; run.run = print; run.wheels(sys.argv[1:])"
-    command = [sys.executable, "-c", program, str(tmp_path / "my wheels")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert f"PIP_FIND_LINKS={tmp_path.resolve().as_uri()}/my%20wheels, then" in done.stdout
-
-
 def test_without_a_home_that_can_be_written_to_jupyterlab_gets_another(tmp_path):
     no_folder = tmp_path / "home"
     no_folder.write_text("")

@@ -204,13 +204,13 @@ def test_a_folder_of_wheels_is_enough_where_there_is_no_network(tmp_path):
     (project / "pyproject.toml").write_text(
         '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
     )
-    fetched = run_py(
-        "wheels", str(tmp_path / "w"), folder=project, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(shop)
-    )
+    wheels = tmp_path / "my wheels"  # pip splits a path at its spaces, an address has none
+    fetched = run_py("wheels", str(wheels), folder=project, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(shop))
     assert fetched.returncode == 0, fetched.stderr
-    assert [path.name for path in (tmp_path / "w").iterdir()] == ["pytest-1-py3-none-any.whl"]
-    assert f"PIP_FIND_LINKS={tmp_path / 'w'}" in fetched.stdout
+    assert [path.name for path in wheels.iterdir()] == ["pytest-1-py3-none-any.whl"]
+    address = wheels.resolve().as_uri()
+    assert f"PIP_FIND_LINKS={address}, then" in fetched.stdout
     assert not (project / ".venv").exists()
     shutil.rmtree(shop)
-    used = run_py("test", folder=project, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "w"))
+    used = run_py("test", folder=project, PIP_NO_INDEX="1", PIP_FIND_LINKS=address)
     assert used.stdout.splitlines()[-1] == "installed from a folder", used.stderr
