@@ -64,6 +64,58 @@ class MismatchError(TokenLabError):
     found: str
 
 
+# The course corpora.
+
+
+class CorpusError(TokenLabError):
+    """The root of what can be wrong with the course data."""
+
+
+class MissingCorpusFileError(CorpusError):
+    """A file of the course data that cannot be read."""
+
+    message = (
+        "{path}: cannot be read ({reason}); expected it in data/ of a clone, installed with pip install -e"
+    )
+    path: str
+    reason: str
+
+
+class CorpusManifestError(CorpusError):
+    """A manifest that is not what the loader can use."""
+
+    message = "manifest.json, {place}: expected {expected}, found {found}"
+    place: str
+    expected: str
+    found: str
+
+
+class CorpusHashError(CorpusError):
+    """A file of the course data that is not the one in the manifest."""
+
+    message = "{path}: the file has been changed: expected the SHA-256 {expected}, found {found}"
+    path: str
+    expected: str
+    found: str
+
+
+class CorpusLineEndingError(CorpusError):
+    """A file of the course data whose line endings were changed by the checkout."""
+
+    message = "{path}: expected line ends LF, found CRLF; data/.gitattributes keeps LF, so check it out again"
+    path: str
+
+
+class UnknownCorpusNameError(CorpusError):
+    """A corpus, split, language or kind that is not there."""
+
+    message = "{what} {name!r} is not in {place} (expected one of {known})"
+    what: str
+    name: str
+    place: str
+    known: list[str]
+
+
 # Chapters 1 to 4: arguments, merge tables, ID layout, documents.
 
 
@@ -195,6 +247,94 @@ class LoneSurrogateError(PositionedError):
     code_point: int
 
 
+# Chapter 5: the Unigram model and its training.
+
+
+class EmptyPieceError(PositionedError):
+    """A piece without characters, which no text could ever be cut into."""
+
+    message = "piece {position}: a piece has at least one character, found the empty string"
+
+
+class DuplicatePieceError(PositionedError):
+    """A vocabulary that holds one piece twice."""
+
+    message = "piece {position}: {piece!r} has a score already (piece {first_position})"
+    first_position: int
+    piece: str
+
+
+class ScoreError(TokenLabError):
+    """A score that no log-probability can be: NaN, +inf, no number, or so large that sums overflow."""
+
+    message = "{what}: expected a log-probability (-inf, or finite and within ±{limit:g}), found {score!r}"
+    what: str
+    score: float
+    limit: float
+
+
+class EmptyVocabularyError(TokenLabError):
+    """No usable piece, so there is no lowest score to derive the price of an unknown character from."""
+
+    message = "no piece has a probability above zero; give unknown_log_probability a value"
+
+
+class NoSegmentationError(PositionedError):
+    """A text that no sequence of pieces makes, where unknown characters have probability zero."""
+
+    message = (
+        "character {position}: no piece leads on from {character!r}, and unknown characters have no price"
+    )
+    character: str
+
+
+class VocabularySizeError(TokenLabError):
+    """A vocabulary size that a text cannot be trained to."""
+
+    message = (
+        "vocabulary_size: this text gives from {fewest} (its characters) to {most} pieces "
+        "(with what occurs twice); found {vocabulary_size}"
+    )
+    vocabulary_size: int
+    fewest: int
+    most: int
+
+
+# Chapter 6: the text side of the pipeline (patterns, normalizers, the tokenizer itself).
+
+
+class PatternError(TokenLabError):
+    """A regular expression that cannot be used."""
+
+    message = "pattern {pattern!r}: {reason}"
+    pattern: str
+    reason: str
+
+
+class PatternTimeoutError(TokenLabError):
+    """A regular expression that runs without end on some text."""
+
+    message = "pattern {pattern!r}: no end after {seconds:.3g} s on a text of {length} characters"
+    pattern: str
+    seconds: float
+    length: int
+
+
+class CharacterMapError(MismatchError):
+    """A precompiled character map that leads out of itself."""
+
+    message = "character map, byte {offset}" + MISMATCH
+    offset: int
+
+
+class UnknownFormatError(TokenLabError):
+    """A file of no known format."""
+
+    message = "expected a tokenizer file ({known}), found {found}"
+    known: str
+    found: str
+
+
 # Chapter 6: the token side of the pipeline (models, post-processors, truncation, decoding).
 
 
@@ -258,41 +398,6 @@ class ComponentError(MismatchError):
     field: str
 
 
-# Chapter 6: the text side of the pipeline (patterns, normalizers, the tokenizer itself).
-
-
-class PatternError(TokenLabError):
-    """A regular expression that cannot be used."""
-
-    message = "pattern {pattern!r}: {reason}"
-    pattern: str
-    reason: str
-
-
-class PatternTimeoutError(TokenLabError):
-    """A regular expression that runs without end on some text."""
-
-    message = "pattern {pattern!r}: no end after {seconds:.3g} s on a text of {length} characters"
-    pattern: str
-    seconds: float
-    length: int
-
-
-class CharacterMapError(MismatchError):
-    """A precompiled character map that leads out of itself."""
-
-    message = "character map, byte {offset}" + MISMATCH
-    offset: int
-
-
-class UnknownFormatError(TokenLabError):
-    """A file of no known format."""
-
-    message = "expected a tokenizer file ({known}), found {found}"
-    known: str
-    found: str
-
-
 # Chapter 7: the file formats.
 
 
@@ -336,102 +441,6 @@ class LostAnswersError(TokenLabError):
     message = "{losses}"
     losses: str
     warnings: tuple[LostAnswersWarning, ...]
-
-
-# The course corpora.
-
-
-class CorpusError(TokenLabError):
-    """The root of what can be wrong with the course data."""
-
-
-class MissingCorpusFileError(CorpusError):
-    """A file of the course data that cannot be read."""
-
-    message = (
-        "{path}: cannot be read ({reason}); expected it in data/ of a clone, installed with pip install -e"
-    )
-    path: str
-    reason: str
-
-
-class CorpusManifestError(CorpusError):
-    """A manifest that is not what the loader can use."""
-
-    message = "manifest.json, {place}: expected {expected}, found {found}"
-    place: str
-    expected: str
-    found: str
-
-
-class CorpusHashError(CorpusError):
-    """A file of the course data that is not the one in the manifest."""
-
-    message = "{path}: the file has been changed: expected the SHA-256 {expected}, found {found}"
-    path: str
-    expected: str
-    found: str
-
-
-class CorpusLineEndingError(CorpusError):
-    """A file of the course data whose line endings were changed by the checkout."""
-
-    message = "{path}: expected line ends LF, found CRLF; data/.gitattributes keeps LF, so check it out again"
-    path: str
-
-
-class UnknownCorpusNameError(CorpusError):
-    """A corpus, split, language or kind that is not there."""
-
-    message = "{what} {name!r} is not in {place} (expected one of {known})"
-    what: str
-    name: str
-    place: str
-    known: list[str]
-
-
-# Chapter 5: the Unigram model and its training.
-
-
-class EmptyPieceError(PositionedError):
-    """A piece without characters, which no text could ever be cut into."""
-
-    message = "piece {position}: a piece has at least one character, found the empty string"
-
-
-class DuplicatePieceError(PositionedError):
-    """A vocabulary that holds one piece twice."""
-
-    message = "piece {position}: {piece!r} has a score already (piece {first_position})"
-    first_position: int
-    piece: str
-
-
-class ScoreError(TokenLabError):
-    """A score that no log-probability can be: NaN, +inf, no number, or so large that sums overflow."""
-
-    message = "{what}: expected a log-probability (-inf, or finite and within ±{limit:g}), found {score!r}"
-    what: str
-    score: float
-    limit: float
-
-
-class EmptyVocabularyError(TokenLabError):
-    """No usable piece, so there is no lowest score to derive the price of an unknown character from."""
-
-    message = "no piece has a probability above zero; give unknown_log_probability a value"
-
-
-class NoSegmentationError(PositionedError):
-    """A text that no sequence of pieces makes, where unknown characters have probability zero."""
-
-    message = (
-        "character {position}: no piece leads on from {character!r}, and unknown characters have no price"
-    )
-    character: str
-
-
-# Chapter 7: files.
 
 
 class MtokError(MismatchError):
@@ -519,15 +528,3 @@ class DoubledBosWarning(TokenLabWarning):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.token_id,)
-
-
-class VocabularySizeError(TokenLabError):
-    """A vocabulary size that a text cannot be trained to."""
-
-    message = (
-        "vocabulary_size: this text gives from {fewest} (its characters) to {most} pieces "
-        "(with what occurs twice); found {vocabulary_size}"
-    )
-    vocabulary_size: int
-    fewest: int
-    most: int

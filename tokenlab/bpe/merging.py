@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from importlib.util import find_spec
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import Any
 
 from tokenlab.errors import RepeatedRankError
@@ -30,7 +30,8 @@ Observer = Callable[[int, int, list[int]], None]
 # Up to this length, finding the minimum of a list at C speed beats a heap and a linked list (measured).
 SHORT_WORD_LENGTH = 160
 NO_RANK = 1 << 62
-SEARCHED_WORDS = 64
+# A sorted table is searched for so many words, each so long at most; then building dictionaries pays.
+SEARCHED_WORDS, SEARCHED_LENGTH = 64, 32
 # From this many words on, none longer than this, whole arrays are twice as fast as word by word (measured).
 BATCH_PAYS_FROM = 256
 BATCH_WORD_LENGTH = 100
@@ -286,9 +287,10 @@ class SortedMergeTable(MergeTable):
     def merge(self, ids: Iterable[int], observe: Observer | None = None) -> list[int]:
         """Apply the rules to one word; see `MergeTable.merge`."""
         tokens = list(ids)
-        if self._built is None and observe is None and self._words < SEARCHED_WORDS and len(tokens) <= 32:
+        is_new = self._built is None and self._words < SEARCHED_WORDS
+        if is_new and observe is None and len(tokens) <= SEARCHED_LENGTH:
             self._words += 1
-            while ranks := [*filter(None, map(self._rank, repeat(tokens), range(len(tokens) - 1)))]:
+            while ranks := [rank for place in range(len(tokens) - 1) if (rank := self._rank(tokens, place))]:
                 _, place = min(ranks)
                 tokens[place : place + 2] = [self._join((tokens[place], tokens[place + 1]))]
             return tokens

@@ -95,9 +95,11 @@ class BpeTraining:
         if self.alphabet is None:
             raise unexpected("alphabet", "a training with alphabet='characters'", "bytes")
         id_of = {character: token_id for token_id, character in enumerate(self.alphabet)}
-        tokens = [*self.alphabet, *(rule.token_bytes.decode() for rule in self.merges), unknown_token]
+        tokens = [*self.alphabet, *(rule.token_bytes.decode() for rule in self.merges)]
+        unknown_id = len(tokens)
+        tokens.append(unknown_token)
         table = MergeTable({rule.pair: (rule.rank, rule.token_id) for rule in self.merges})
-        ids = (id_of.get(character, -1) for character in check_text(word, "word"))
+        ids = (id_of.get(character, unknown_id) for character in check_text(word, "word"))
         return [tokens[token_id] for token_id in table.merge(ids)]
 
 

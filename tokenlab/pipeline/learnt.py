@@ -62,14 +62,14 @@ def _(tokenizer: BpeTokenizer) -> Tokenizer:
             raise contradiction(tokenizer, "merge_rules", expected, found)
     pairs = (rule.content_pair for rule in tokenizer.merge_rules)
     merges = tuple((names[left], names[right]) for left, right in pairs)
-    byte_level = False, False, False
+    plain = {"add_prefix_space": False, "trim_offsets": False, "use_regex": False}
     return Tokenizer(
         models.BPE(vocab=vocabulary, merges=merges),
-        pre_tokenizer=pre_tokenizers.ByteLevel(*byte_level),
+        pre_tokenizer=pre_tokenizers.ByteLevel(**plain),
         post_processor=post_processors.TemplateProcessing(
             f"{BOS} $A {EOS}", f"{BOS} $A {EOS} {BOS}:1 $B:1 {EOS}:1", controls
         ),
-        decoder=decoders.ByteLevel(*byte_level),
+        decoder=decoders.ByteLevel(**plain),
         added_tokens=control_tokens(controls),
     )
 
