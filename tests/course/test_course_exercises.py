@@ -1,5 +1,6 @@
 """Open exercises: every way in which a function can be wrong, and its smallest counterexample."""
 
+import re
 import sys
 import threading
 import time
@@ -120,6 +121,26 @@ def test_a_function_that_does_not_return_is_stopped(monkeypatch):
     assert state == "wrong"
     assert "did not return within 0.2 seconds" in text
     assert time.monotonic() - started < 5
+
+
+def test_only_what_there_was_time_to_try_is_said(monkeypatch):
+    def slow(symbols):
+        time.sleep(0.01)
+        return double(symbols)
+
+    monkeypatch.setattr(exercises, "PATIENCE", 0.2)
+    state, text = told(slow)
+    tried = int(re.search(r"on the (\d+) shortest inputs; there was no time for more", text)[1])
+    assert (state, 1 < tried <= 20) == ("right", True)
+    monkeypatch.setattr(exercises, "PATIENCE", -1)
+    said = "Right. Your function agrees with the library on the shortest input; there was no time for more."
+    assert told(slow) == ("right", said)
+    assert told(lambda symbols: [0])[0] == "wrong"
+
+
+def test_without_hypothesis_no_random_input_is_claimed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    assert told(lambda symbols: [2 * s for s in symbols])[1].endswith("on the 100 shortest inputs.")
 
 
 def test_a_function_that_catches_everything_is_stopped_too():
