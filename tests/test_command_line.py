@@ -28,7 +28,9 @@ def run(*words, given=b"", code=0):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_an_example(command):
     out, _ = run(command, "--help")
-    assert f"python -m tokenlab {command} " in out.split("examples:")[1]
+    examples = out.split("examples:")[1]
+    assert f"python -m tokenlab {command} " in examples
+    assert "'" not in examples  # the command line of Windows does not know it as a quotation mark
 
 
 def test_without_a_command_the_commands_are_listed():
@@ -55,6 +57,7 @@ def test_what_is_not_understood_is_one_line_and_exit_code_2(words):
         (("decode", BYTES, "x"), "expected token IDs"),
         (("convert", UNIGRAM, "-", "--to", "mtok", "--strict"), "cannot compose"),
         (("convert", UNIGRAM, "out.xyz"), "ends in"),
+        (("encode", BYTES, "--lines", "--text", "a"), "--lines: expected the standard input, found --text"),
         (("encode", BYTES, "--rule", "reader", "--text", "a"), "legacy"),
     ],
 )
@@ -100,8 +103,17 @@ def test_encode_and_decode_are_a_round_trip_through_pipes(text):
 def test_encode_takes_several_texts():
     assert run("encode", BYTES, "--text", "hello", "--text", " world")[0] == "259\n264\n"
     assert run("encode", BYTES, "--lines", given=b"hello\n world\n")[0] == "259\n264\n"
+    assert run("encode", BYTES, "--lines", given=b"hello\r\n world")[0] == "259\n264\n"
     assert run("encode", BYTES, "--tokens", "--text", "é")[0] == "195\t'Ã'\t0\t1\n169\t'©'\t0\t1\n"
     assert "270" not in run("encode", BYTES, "--as-text", "--text", "<|end|>")[0].split()
+
+
+@pytest.mark.parametrize("odd", ["\f", "\v", "\r", "\x1c", "\x85", "\u2028"])
+def test_lines_end_at_line_feeds_alone(odd):
+    out, _ = run("encode", BYTES, "--lines", given=f"a{odd}b\n\nc".encode())
+    tokenizer = Tokenizer.from_file(BYTES)
+    texts = [f"a{odd}b", "", "c"]
+    assert out.splitlines() == [" ".join(map(str, tokenizer.encode_ids(text))) for text in texts]
 
 
 def test_text_that_is_no_utf8_is_refused_with_its_place():

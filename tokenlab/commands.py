@@ -7,6 +7,7 @@ one line each on the standard error; `-` is the standard input or output.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -61,10 +62,15 @@ def _folder(path: str) -> Path | None:
 
 
 def _texts(options: argparse.Namespace) -> list[str]:
+    if options.text and options.lines:
+        raise InvalidArgumentError(name="--lines", expected="the standard input", found="--text")
     if options.text:
         return list(options.text)
     text = _text(sys.stdin.buffer.read())
-    return text.splitlines() if options.lines else [text]
+    if not options.lines:
+        return [text]
+    lines = re.split("\r?\n", text)  # at nothing else: other line ends are part of a text
+    return lines if lines[-1] else lines[:-1]
 
 
 def _codec_of(data: bytes) -> Codec:
@@ -294,7 +300,7 @@ COMMANDS = {
     "encode": Command(
         _encode,
         f"FILE --tokens --plain --as-text --text --lines {LEGACY}",
-        ("tokenizer.json --text 'hello world'", "t.mtok < book.txt"),
+        ('tokenizer.json --text "hello world"', "t.mtok < book.txt"),
     ),
     "decode": Command(
         _decode,
@@ -309,7 +315,7 @@ COMMANDS = {
     "trace": Command(
         _trace,
         f"FILE --text --lines {LEGACY}",
-        ("tokenizer.json --text 'hello'",),
+        ("tokenizer.json --text hello",),
     ),
     "check": Command(
         _check,
@@ -319,7 +325,7 @@ COMMANDS = {
     "compare": Command(
         _compare,
         "A B --text --lines",
-        ("a.json b.mtok --text 'hello world'",),
+        ('a.json b.mtok --text "hello world"',),
     ),
 }
 
