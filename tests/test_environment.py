@@ -61,6 +61,14 @@ def test_conda_lists_what_a_learner_imports():
     assert wanted <= {str(package).split("=")[0] for package in CONDA["dependencies"]}
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="no checkout")
+def test_no_checkout_changes_a_line_ending():
+    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    command = ["git", "check-attr", "--stdin", "-z", "text"]
+    told = subprocess.run(command, cwd=ROOT, input=files, capture_output=True, check=True).stdout
+    assert set(told.split(b"\0")[2::3]) == {b"unset"}
+
+
 def test_the_build_backend_is_locked():
     build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     assert names(build) <= locked_versions(CONDA_PYTHON).keys()
