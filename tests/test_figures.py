@@ -393,6 +393,7 @@ def test_every_character_has_a_form_that_can_be_seen(character: str, seen: str) 
 def test_only_letters_with_a_double_are_named_by_code_point() -> None:
     assert quoted("Taб") == "'Taб'"
     assert quoted("Tа") == "'Tа' (а is U+0430)"
+    assert quoted("Tԁ") == "'Tԁ' (ԁ is U+0501)"
 
 
 def test_text_is_made_smaller_before_it_is_cut() -> None:

@@ -14,6 +14,15 @@ from typing import Any
 
 from tokenlab.errors import TokenLabError
 
+# Cyrillic and Greek letters that look like Latin ones, at least in small capitals.
+LOOK_ALIKES = dict(
+    zip(
+        "аеорсухіѕјԁһвкмнтАВЕКМНОРСТУХЅІЈαινορυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
+        "aeopcyxisjdhBkMHTABEKMHOPCTYXSIJaivopuABEZHIKMNOPTYX",
+        strict=True,
+    )
+)
+
 
 def printable(text: str) -> str:
     """Return text with every character that has no glyph written as its code point.

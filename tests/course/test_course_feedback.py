@@ -229,8 +229,9 @@ def test_consequence_comes_before_the_ways_to_arrive():
 
 def test_a_look_alike_letter_is_named():
     cyrillic = judge(find("03-break-the-order"), "оn")
-    assert "U+043E CYRILLIC SMALL LETTER O" in cyrillic.text
-    assert "U+006F LATIN SMALL LETTER O" in cyrillic.text
+    said = "`о` is U+043E CYRILLIC SMALL LETTER O; it looks like `o`, which is U+006F LATIN SMALL LETTER O."
+    assert said in cyrillic.text
+    assert "`α` is U+03B1 GREEK SMALL LETTER ALPHA; it looks like `a`" in judge(find("02b-order"), "α").text
     assert "U+0430 CYRILLIC SMALL LETTER A" in judge(E_E_A, "20 | а0").text
 
 

@@ -19,13 +19,11 @@ from tokenlab.course.limits import limited
 from tokenlab.course.model import Exercise, Question, Task, Text, UnknownTask, chapter_of, find, link
 from tokenlab.course.reading import KINDS, Unreadable, is_blank, name_character
 from tokenlab.course.workbook import keep
+from tokenlab.tables import LOOK_ALIKES
 
 _COLOURS = {"right": "#2e7d32", "wrong": "#b45309", "": "#5b7083"}  # 3 : 1 or more on white and on black
 _VERDICTS = ("Right", "Not quite", "Not answered yet", "I cannot read this", "Not yet", "Not tried yet")
 _LINK = re.compile(r"\[([^\[\]]+)\]\((\w+\.ipynb(?:#[\w=-]+)?)\)")
-_LOOK_ALIKE = str.maketrans(
-    "асеорхуіјѕԁһАВСЕНІЈКМОРЅТХаοΟΑΒΕΗΙΚΜΝΡΤΧ", "aceopxyijsdhABCEHIJKMOPSTXaoOABEHIKMNPTX"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +103,12 @@ def _look_alikes(question: Question, answer: Any, variant: int) -> list[str]:
     """Name each letter of a text answer that only looks like one of the question's."""
     typed = "".join(answer) if question.kind.startswith("text") else ""
     known = f"{question.pool[variant]}{question.answer(variant)}" if typed else ""
-    shapes = {letter: letter.translate(_LOOK_ALIKE) for letter in {*typed, *known}}
+    shapes = {letter: LOOK_ALIKES.get(letter, letter) for letter in {*typed, *known}}
     strange = sorted(set(typed) - set(known))
     twins = {a: b for a in strange for b in sorted(set(known)) if shapes[a] == shapes[b]}
-    return [f"{name_character(a)}; the one that it looks like: {name_character(twins[a])}." for a in twins]
+    return [
+        f"{name_character(a)}; it looks like {name_character(b, ', which is')}." for a, b in twins.items()
+    ]
 
 
 def text_of(text: Text, task: Task, variant: int = 0) -> str:

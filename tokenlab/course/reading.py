@@ -45,8 +45,8 @@ def is_blank(value: Any) -> bool:
     return value is ... or value is None or (type(value) is str and value.strip(" '\"[]()") in {"...", "…"})
 
 
-def name_character(character: str) -> str:
-    return f"`{character}` is U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
+def name_character(character: str, verb: str = " is") -> str:
+    return f"`{character}`{verb} U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
 
 
 def plain(value: Any, depth: int = 0) -> Any:

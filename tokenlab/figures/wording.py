@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from tokenlab.tables import printable
+from tokenlab.tables import LOOK_ALIKES, printable
 
 
 def hexed(data: bytes, limit: int = 12) -> str:
@@ -67,7 +67,7 @@ def quoted(text: str, limit: int = 24) -> str:
 def _has_a_double(character: str) -> bool:
     """Tell whether a character looks like a Latin letter that it is not, or may be spelt in two ways."""
     composed = unicodedata.normalize("NFD", character) != character or unicodedata.combining(character)
-    return bool(composed) or character in "авекмнорстухіѕјАВЕКМНОРСТУХІЅЈαοινρυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"
+    return bool(composed) or character in LOOK_ALIKES
 
 
 def amount(number: int, thing: str, things: str = "") -> str:
