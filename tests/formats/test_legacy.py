@@ -1,5 +1,6 @@
 """The legacy `.txt` files: read, run by both rules, and written back."""
 
+import base64
 import json
 import warnings
 from dataclasses import replace
@@ -246,3 +247,12 @@ def test_a_word_that_ends_unknown_takes_a_time_that_grows_with_the_word():
     started = process_time()
     assert len(model.tokenize("a" * 20_000 + "?" * 20_000)) == 20_001
     assert process_time() - started < 5
+
+
+def test_a_long_piece_is_cut_where_it_can_be_in_a_time_that_grows_with_it():
+    pieces = ["▁", "a", "b", "ab", "ab" * 200_000]
+    lines = [f"{base64.b64encode(piece.encode()).decode()} {-rank} 1" for rank, piece in enumerate(pieces)]
+    started = process_time()
+    tokenizer = read("430 0\n" + HEAD + "5\n" + "\n".join(lines) + "\n", rule="reader")
+    assert process_time() - started < 5
+    assert tokenizer.encode_ids("bab") == [0, 2, 3]

@@ -156,13 +156,9 @@ def _sentencepiece(file: LegacyFile, by_reader: bool, algorithm: str | None) -> 
     model: models.Model
     if by_reader or (algorithm or algorithm_of(file)) == "bpe":
         pieces = sorted(usable, key=lambda i: -file.scores[i])
-        known = {texts[i] for i in usable}
-        merges = tuple(
-            (texts[i][:cut], texts[i][cut:])
-            for i in pieces
-            for cut in range(1, len(texts[i]))
-            if texts[i][:cut] in known and texts[i][cut:] in known
-        )
+        known = {texts[i] for i in usable} - {""}
+        lengths = sorted(set(map(len, known)))
+        merges = tuple(pair for i in pieces for pair in models.halves(texts[i], known, lengths))
         name = None if unknown is None else texts[unknown]
         model = models.BPE(unk_token=name, fuse_unk=True, byte_fallback=True, vocab=spelled, merges=merges)
     else:

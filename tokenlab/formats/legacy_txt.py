@@ -15,6 +15,7 @@ from typing import NoReturn
 from tokenlab.errors import LegacyTxtError, LegacyTxtWarning, MtokError
 from tokenlab.formats.header import Header, read_header, write_header
 from tokenlab.formats.layout import Cursor, shortened
+from tokenlab.pipeline.models import halves
 
 SENTENCEPIECE, TIKTOKEN, BERT, HUGGING_FACE = range(4)
 FIRST_TOKEN_LINE = 5  # after the header and the counts
@@ -146,23 +147,21 @@ def _read_hugging_face(header: Header, lines: _Lines) -> LegacyFile:
     tokens = [_text(line, number) for number, line in lines.take(token_count, "tokens")]
     if not lines.crlf and tokens and all(token.endswith("\r") for token in tokens):
         _fail(FIRST_TOKEN_LINE, "the line ends of the header", repr(tokens[0]))
-    known, lengths = set(tokens), set(map(len, tokens))
+    known, lengths = set(tokens), sorted(set(map(len, tokens)))
 
-    def halves(text: str) -> list[tuple[str, str]]:
-        # A token may hold spaces, so every cut counts that leaves two tokens; most lengths rule one out.
-        last = len(text) - 1
-        cuts = [at for at in sorted(lengths) if {last - at, last} <= lengths and text[at : at + 1] == " "]
-        found = ((text[:at], text[at + 1 :]) for at in cuts)
-        return [(left, right) for left, right in found if {left, right, left + right} <= known]
+    def joined(text: str) -> list[tuple[str, str]]:
+        # A token may hold spaces, so every cut counts that leaves two tokens.
+        found = halves(text, known, lengths, gap=1)
+        return [(left, right) for left, right in found if text[len(left)] == " " and left + right in known]
 
-    if merge_count == len(lines.left) + 1 > 1 and not halves(tokens[-1]):
+    if merge_count == len(lines.left) + 1 > 1 and not joined(tokens[-1]):
         merge_count -= 1
         warnings.warn(LegacyTxtWarning("the number of merges is one more than there are"), stacklevel=4)
     merges = []
     for place, (number, line) in enumerate(lines.take(merge_count, "merges")):
         if place == 0 and line.startswith(b"#version"):
             continue
-        fits = halves(_text(line, number))
+        fits = joined(_text(line, number))
         if len(fits) != 1:
             expected = "two tokens of the vocabulary whose join is one too"
             _fail(number, expected if not fits else "one way to cut the line in two tokens", repr(line))

@@ -6,12 +6,13 @@ Viterbi of chapter 5; WordPiece and WordLevel are lookups.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import inf
 from operator import add
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, AnyStr, NamedTuple, NoReturn
 
 from tokenlab.bpe.merging import MergeTable, Observer
 from tokenlab.checks import contradiction, set_fields
@@ -359,6 +360,27 @@ class BPE(Model):
         if token_id is not None:
             return [token_id]
         return _byte_ids(name, self.vocabulary) if self.byte_fallback else None
+
+
+def halves(
+    token: AnyStr, known: Container[AnyStr], lengths: Sequence[int], gap: int = 0
+) -> list[tuple[AnyStr, AnyStr]]:
+    """Return each way to cut a token in two known ones, that with the shortest left one first.
+
+    Args:
+        token: n characters or bytes.
+        known: what both parts must be; the empty text is a part like any other, if it is one of them.
+        lengths: of the known ones, ascending, each once: no other cut is tried.
+        gap: how many characters lie between the two parts.
+
+    >>> halves("aaa", {"a", "aa"}, [1, 2])
+    [('a', 'aa'), ('aa', 'a')]
+    """
+    return [
+        (left, right)
+        for cut in lengths[: bisect_right(lengths, len(token) - gap)]
+        if (left := token[:cut]) in known and (right := token[cut + gap :]) in known
+    ]
 
 
 def _byte_ids(text: str, vocabulary: Mapping[str, int]) -> list[int] | None:

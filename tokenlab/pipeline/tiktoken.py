@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping
 
 from tokenlab.pipeline import decoders, models, pre_tokenizers
@@ -20,12 +19,12 @@ def from_tiktoken(ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapp
     all the ways to cut it into two tokens; a word that is a token is taken whole.
     """
     names = {token: to_byte_alphabet(token) for token in ranks}
-    lengths = sorted(set(map(len, ranks)) - {0})
+    known = ranks.keys() - {b""}
+    lengths = sorted(set(map(len, known)))
     merges = [
         (names[left], names[right])
         for token in sorted(ranks, key=ranks.__getitem__)
-        for cut in lengths[: bisect_left(lengths, len(token))]
-        if (left := token[:cut]) in names and (right := token[cut:]) in names
+        for left, right in models.halves(token, known, lengths)
     ]
     vocab = {names[token]: rank for token, rank in ranks.items()}
     split = pre_tokenizers.Split(Pattern(from_rust(pattern), regex=True), "Isolated")
