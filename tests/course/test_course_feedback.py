@@ -227,6 +227,12 @@ def test_consequence_comes_before_the_ways_to_arrive():
     assert text.count("way to arrive here") == 3
 
 
+@pytest.mark.parametrize(("text", "these"), [("on", "these 2 bytes"), ("n", "this byte")])
+def test_two_encoders_that_agree_make_one_list(text, these):
+    said = f"Both encoders make the same list of IDs from {these}; its length is 1."
+    assert said in judge(find("03-break-the-order"), text).text
+
+
 def test_a_look_alike_letter_is_named():
     cyrillic = judge(find("03-break-the-order"), "оn")
     said = "`о` is U+043E CYRILLIC SMALL LETTER O; it looks like `o`, which is U+006F LATIN SMALL LETTER O."

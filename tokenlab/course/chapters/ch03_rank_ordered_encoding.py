@@ -501,6 +501,12 @@ def shortest_difference(_: object) -> str:
     return next(text for text in texts if encoders_differ(None, text))
 
 
+def _same_list(_: object, text: str) -> str:
+    these = "this byte" if len(text.encode()) == 1 else f"these {len(text.encode())} bytes"
+    length = len(_in_a_bad_order(merge_rank_by_rank, text))
+    return f"Both encoders make the same list of IDs from {these}; its length is {length}."
+
+
 BREAK = Question(
     id="03-break-the-order",
     kind="text",
@@ -521,9 +527,7 @@ BREAK = Question(
         "fires. Rank 1 then makes `on`, and the pass for rank 0 is over. The encoder that always takes the lowest rank "
         "present goes back to rank 0. Training cannot make such a table, since a rule's pieces are there before the rule."
     ),
-    consequence=lambda _, text: (
-        f"Both encoders make {len(_in_a_bad_order(merge_rank_by_rank, text))} of these {len(text.encode())} bytes: the same IDs, in the same order."
-    ),
+    consequence=_same_list,
     hints=(
         "When can rank 0 fire at all? What has to happen first?",
         "In the example of the chapter, `abc` told the two apart: one rule made the piece that the other needs.",
