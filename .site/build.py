@@ -32,8 +32,8 @@ These pages are for reading. Predictions are checked in the notebooks themselves
 LITE = """
 You can also <a href="lite/lab/index.html?path=00_start_here.ipynb">run the course in this browser</a>, with
 nothing to install: a notebook is ready after up to a minute, and what you write stays in this browser.
-A picture is replaced by its description there until you run `import matplotlib` in a notebook, and some chapters
-need `import regex` or the like; such an import needs a network, all else does not.
+A picture is replaced by its description there until you run `import matplotlib` in a notebook, and some
+chapters need `import regex` or the like; such an import needs a network, all else does not.
 """
 
 
