@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from strategies import NORMALIZER, TEXT, document, ours
 
 from tokenlab import Tokenizer
-from tokenlab.pipeline.added_tokens import AddedToken, AddedTokenFinder, normalized_finder
+from tokenlab.pipeline.added_tokens import (
+    AddedToken,
+    AddedTokenFinder,
+    control_tokens,
+    normalized_finder,
+    raw_finder,
+)
 
 BPE = {"type": "BPE", "vocab": {"[UNK]": 0}, "merges": [], "unk_token": "[UNK]"}
 CONTENTS = [
@@ -137,3 +143,11 @@ def test_white_space_that_takes_the_white_space_after_it_takes_little_time():
     started = process_time()
     assert [match[:2] for match in finder.find(" " * 20_000)] == [(i, 20_000) for i in range(20_000)]
     assert process_time() - started < 3
+
+
+def test_long_control_tokens_are_compared_in_little_time():
+    tokens = control_tokens({"a": 1, "ab": 2, "b" * 400_000: 3})
+    started = process_time()
+    finder = raw_finder(tokens, [1, 2, 3])
+    assert process_time() - started < 3
+    assert [match[2].id for match in finder.find("ab" + "b" * 400_000)] == [1, 3]

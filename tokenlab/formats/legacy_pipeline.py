@@ -20,9 +20,9 @@ from tokenlab.errors import InvalidArgumentError, LegacyTxtError, LostAnswersWar
 from tokenlab.formats import header, huggingface, legacy_txt
 from tokenlab.formats.legacy_txt import FIRST_TOKEN_LINE, LegacyFile
 from tokenlab.formats.meaning import report_losses
-from tokenlab.formats.mtok_meaning import NormTable, is_hidden
+from tokenlab.formats.mtok_meaning import NormTable
 from tokenlab.pipeline import decoders, models, normalizers, pre_tokenizers
-from tokenlab.pipeline.added_tokens import AddedToken
+from tokenlab.pipeline.added_tokens import AddedToken, hidden_texts
 from tokenlab.pipeline.byte_alphabet import byte_of, to_byte_alphabet
 from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.tiktoken import from_tiktoken
@@ -111,7 +111,7 @@ def to_tokenizer(
         return replace(
             tokenizer,
             added_tokens=tuple(added.values()),
-            control_ids=tuple(special.values()) if is_hidden(special) else (),
+            control_ids=tuple(special.values()) if hidden_texts(special) else (),
             stop_ids=file.header.stop,
             prefix_ids=file.header.prefix,
             unknown_characters="error",

@@ -24,12 +24,12 @@ from tokenlab.formats.mtok_meaning import (
     NORMAL_FORMS,
     NormTable,
     entry_of,
-    is_hidden,
     overlap,
     table_of,
     to_tokenizer,
 )
 from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
+from tokenlab.pipeline.added_tokens import hidden_texts
 from tokenlab.pipeline.byte_alphabet import BYTE_TOKENS, from_byte_alphabet, to_byte_alphabet
 from tokenlab.pipeline.dialect import RUST_NOT_WORD, RUST_WORD
 from tokenlab.pipeline.patterns import Pattern
@@ -375,7 +375,7 @@ def _added_tokens(to: _Conversion) -> tuple[tuple[tuple[int, int, int, int, str]
     if tokenizer.control_ids:
         return rows, tokenizer.control_ids
     listed = [token for token in tokens if token.special and not (token.lstrip or token.rstrip)]
-    if is_hidden(token.content for token in listed):
+    if hidden_texts(token.content for token in listed):
         listed.sort(key=lambda token: len(token.content), reverse=True)
     others = set(tokens).difference(listed)
     if overlap((token.content for token in listed), (token.content for token in others)):

@@ -21,7 +21,7 @@ from tokenlab.formats.layout import FLAG, Count, Entry, Items, Part
 from tokenlab.formats.meaning import collector_paused, literal_of, post_processor_of
 from tokenlab.formats.mtok import BEHAVIORS, BODY, MODEL, MtokFile, explain_file, read_file, write_file
 from tokenlab.pipeline import decoders, models, normalizers, pre_tokenizers
-from tokenlab.pipeline.added_tokens import AddedToken
+from tokenlab.pipeline.added_tokens import AddedToken, hidden_texts
 from tokenlab.pipeline.patterns import Pattern
 from tokenlab.pipeline.text import AlignedText, CharacterTable, check_mapped_growth
 from tokenlab.pipeline.tokenizer import Tokenizer
@@ -339,16 +339,6 @@ def _runs_into(texts: Iterable[str], others: Iterable[str]) -> bool:
     return False
 
 
-def is_hidden(listed: Iterable[str]) -> bool:
-    """Whether one of the texts begins like another that is listed before it."""
-    seen: set[str] = set()
-    for text in listed:
-        if any(text[:length] in seen for length in range(1, len(text))):
-            return True
-        seen.add(text)
-    return False
-
-
 def _added_tokens(file: MtokFile, model: models.Model) -> dict[str, Any]:
     ids = [row[0] for row in file.added_tokens]
     _check_each(file, "Added tokens / tokens", "id", ids, "each ID once")
@@ -368,7 +358,7 @@ def _added_tokens(file: MtokFile, model: models.Model) -> dict[str, Any]:
     texts = [token.content for token in control.values()]
     others = [token.content for token_id, token in tokens.items() if token_id not in control]
     # Where neither the order nor the place in front can be seen, these are added tokens like any other.
-    matters = is_hidden(texts) or overlap(texts, others)
+    matters = bool(hidden_texts(texts)) or overlap(texts, others)
     added = tuple((tokens | control).values())
     return {"added_tokens": added, "control_ids": tuple(control) if matters else ()}
 

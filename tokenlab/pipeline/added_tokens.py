@@ -146,17 +146,30 @@ def _is_word(character: str) -> bool:
     return bool(character) and bool(find_regex(RUST_WORD, character))
 
 
+def hidden_texts(listed: Iterable[str]) -> set[str]:
+    """Return the texts that are never found where, of two that begin alike, the one listed first counts.
+
+    >>> hidden_texts(["<a>", "<a>b", "<c>d", "<c>"])
+    {'<a>b'}
+    """
+    hidden: set[str] = set()
+    seen: set[str] = set()
+    lengths: set[int] = set()  # of what was seen
+    for text in listed:
+        if any(0 < length < len(text) and text[:length] in seen for length in lengths):
+            hidden.add(text)
+        seen.add(text)
+        lengths.add(len(text))
+    return hidden
+
+
 class _ControlFirstFinder(AddedTokenFinder):
     """Cuts at some tokens first, and at the others in what lies between."""
 
     def __init__(self, control: Mapping[str, AddedToken], others: Mapping[str, AddedToken]) -> None:
         super().__init__(others)
-        # Of two that begin alike the one listed first counts: a later, longer one is never found.
-        found: dict[str, AddedToken] = {}
-        for text, token in control.items():
-            if not any(text[:length] in found for length in range(1, len(text))):
-                found[text] = token
-        self._control = AddedTokenFinder(found)
+        hidden = hidden_texts(control)
+        self._control = AddedTokenFinder({t: token for t, token in control.items() if t not in hidden})
 
     def find(self, text: str, parse_special: bool = True, forced: Iterable[Match] = ()) -> Iterator[Match]:
         return super().find(text, parse_special, tuple(self._control.find(text, parse_special, forced)))
