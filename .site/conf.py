@@ -11,4 +11,3 @@ language = "en"
 smartquotes = False  # a text stands as it is
 nb_execution_mode = "off"  # a notebook is committed with its outputs, and the tests run it
 myst_heading_anchors = 3
-templates_path = []

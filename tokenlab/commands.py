@@ -339,7 +339,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     from tokenlab.__main__ import COMMANDS as known
 
-    top = _Parser(prog="python -m tokenlab", description=__doc__)
+    top = _Parser(prog="python -m tokenlab")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     for name, (run, words, examples) in COMMANDS.items():
         what, shown = known[name][1], [f"  python -m tokenlab {name} {each}" for each in examples]

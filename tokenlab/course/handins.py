@@ -20,7 +20,7 @@ from typing import Any
 from tokenlab.course.feedback import judge
 from tokenlab.course.limits import limited
 from tokenlab.course.model import Chapter, Exercise, Question, UnknownTask, chapter_of, chapters, find
-from tokenlab.course.workbook import ASKS, asking_cells, asking_sources, entries
+from tokenlab.course.workbook import ASKS, JOURNAL, asking_cells, asking_sources, entries
 
 LONGEST_CELL = 20_000  # bytes
 LONGEST_FILE = 20_000_000
@@ -90,7 +90,7 @@ def _learner(path: Path) -> str:
 
 def _from_journal(folder: Path) -> list[Answer]:
     """Read the answers of a working copy's journal; they come before those in the notebooks."""
-    path = folder / "journal.jsonl"
+    path = folder / JOURNAL
     if not path.is_file() or path.stat().st_size > LONGEST_FILE:
         return []
     kept = entries(path.read_text("utf-8", errors="replace"))

@@ -107,9 +107,9 @@ class Mystery:
 
 
 @cache
-def fewest_probes(name: str, longest: int = 5) -> int:
-    """Return how many probes of up to so many letters set a candidate apart from all others: 1 or 2."""
-    texts = ("".join(t) for n in range(1, longest + 1) for t in product("abcd", repeat=n))
+def fewest_probes(name: str) -> int:
+    """Return how many probes of up to five letters set a candidate apart from all others: 1 or 2."""
+    texts = ("".join(t) for n in range(1, 6) for t in product("abcd", repeat=n))
     others = [f for other, f in CANDIDATES.items() if other != name]
     return 1 if any(all(f(t) != CANDIDATES[name](t) for f in others) for t in texts) else 2
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tokenlab.course.feedback import Message
 
 VARIABLE = "TOKENLAB_WORKBOOK"
+JOURNAL = "journal.jsonl"
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 ASKS = re.compile(r"""\bcheck(?:_function)?\(\s*["']([^"']+)["']""")
 
@@ -102,7 +103,7 @@ def keep(task_id: str, message: Message, sure: bool | None = None) -> dict[str, 
     is_sure = sure if isinstance(sure, bool) else None
     entry = {"id": task_id, "state": message.state, **answer, "sure": is_sure}
     line = json.dumps(entry, ensure_ascii=False).encode()
-    journal = Path(folder) / "journal.jsonl"
+    journal = Path(folder) / JOURNAL
     with contextlib.suppress(OSError):  # a full disk or a folder that is gone disturbs no lesson
         kept = journal.read_bytes() if journal.exists() else b""  # bytes: a damaged journal is no text
         if line not in kept.splitlines():
@@ -116,7 +117,7 @@ def journal() -> list[dict[str, Any]] | None:
     folder = os.environ.get(VARIABLE)
     if not folder:
         return None
-    path = Path(folder) / "journal.jsonl"
+    path = Path(folder) / JOURNAL
     try:
         return list(entries(path.read_text("utf-8", errors="replace")))
     except OSError:

@@ -183,18 +183,18 @@ def render(shapes: Sequence[Shape], sentence: str) -> Figure:
     return Figure(stream.getvalue(), seen)
 
 
-def fit(text: str, size: float, room: float, smallest: float = SMALLEST) -> tuple[str, float]:
+def fit(text: str, size: float, room: float) -> tuple[str, float]:
     """Return the text, cut if it must be, and the size at which it fits into room pixels.
 
     >>> fit("20 d0", 15, 100), fit("abcdefgh", 15, 30)
     (('20 d0', 15), ('abcd…', 9.0))
     """
     needed = 0.61 * text_columns(text)  # a column of DejaVu Sans Mono, in heights of its letters
-    if needed * smallest <= room:
+    if needed * SMALLEST <= room:
         return text, min(size, room / needed)
-    while text and 0.61 * text_columns(text + "…") * smallest > room:
+    while text and 0.61 * text_columns(text + "…") * SMALLEST > room:
         text = text[:-1]
-    return text + "…", smallest
+    return text + "…", SMALLEST
 
 
 def lanes(spans: Sequence[tuple[float, float]]) -> list[int]:

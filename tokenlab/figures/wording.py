@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from tokenlab.tables import LOOK_ALIKES, printable
 
 
-def hexed(data: bytes, limit: int = 12) -> str:
-    """Return bytes in hex for a sentence, cut after limit bytes.
+def hexed(data: bytes) -> str:
+    """Return bytes in hex for a sentence, cut after twelve.
 
-    >>> hexed(b" a"), hexed(b"aaa", limit=2)
-    ('20 61', '61 61 …')
+    >>> hexed(b" a"), hexed(b"a" * 13)
+    ('20 61', '61 61 61 61 61 61 61 61 61 61 61 61 …')
     """
-    return data[:limit].hex(" ") + " …" * (len(data) > limit)
+    return data[:12].hex(" ") + " …" * (len(data) > 12)
 
 
 def glyph(character: str) -> str:
