@@ -31,12 +31,11 @@ from tokenlab.formats.mtok_meaning import (
 from tokenlab.pipeline import decoders, models, normalizers, post_processors, pre_tokenizers
 from tokenlab.pipeline.added_tokens import hidden_texts
 from tokenlab.pipeline.byte_alphabet import BYTE_TOKENS, from_byte_alphabet, to_byte_alphabet
-from tokenlab.pipeline.dialect import RUST_NOT_WORD, RUST_WORD
 from tokenlab.pipeline.patterns import Pattern
+from tokenlab.pipeline.pre_tokenizers import RUST_WORDS
 from tokenlab.pipeline.tokenizer import Tokenizer
 
 PUNCTUATION = r"[\p{P}$+<=>^`|~]"
-WORDS = rf"{RUST_WORD}+|{RUST_NOT_WORD[:-1]}\s]+"
 PROBES = (
     "a", "b", " a", "a ", "a b", "a  b", "A", "aB", "É", "e\u0301", "a\u0301\u0323",
     "ﬁ\u0301", "が", "١2", "a12",
@@ -321,7 +320,7 @@ SAID: dict[type, Callable[[_Conversion, Any, Sequence[Any]], Any]] = {
     ),
     pre_tokenizers.Metaspace: _metaspace,
     pre_tokenizers.Split: _any_split,
-    pre_tokenizers.Whitespace: lambda to, part, after: _split(to, part, WORDS, "Removed", True),
+    pre_tokenizers.Whitespace: lambda to, part, after: _split(to, part, RUST_WORDS, "Removed", True),
     pre_tokenizers.WhitespaceSplit: lambda to, part, after: _split(to, part, r"\s+", "Removed"),
     pre_tokenizers.Punctuation: lambda to, part, after: _split(to, part, PUNCTUATION, part.behavior),
     decoders.BPEDecoder: _bpe_decoder,

@@ -249,7 +249,7 @@ class Metaspace(PreTokenizer):
 _VISIBLE = re.compile(f"[^{WHITE_SPACE}]+")
 _ASCII_BERT = re.compile(r"[!-/:-@\[-`{-~]|[^\s!-/:-@\[-`{-~]+", re.ASCII)
 _SPACED_BERT = re.compile(rf"\s*+(?:{_ASCII_BERT.pattern})|\s+", re.ASCII)
-_WORDS = rf"{RUST_WORD}+|{RUST_NOT_WORD[:-1]}\s]+"
+RUST_WORDS = rf"{RUST_WORD}+|{RUST_NOT_WORD[:-1]}\s]+"
 
 
 def _kind(character: str) -> str:
@@ -275,7 +275,7 @@ class Whitespace(PreTokenizer):
     """
 
     def pre_tokenize(self, aligned: AlignedText) -> list[AlignedText]:
-        return _pieces(aligned, find_regex(_WORDS, aligned.text))
+        return _pieces(aligned, find_regex(RUST_WORDS, aligned.text))
 
 
 @dataclass(frozen=True, slots=True)
