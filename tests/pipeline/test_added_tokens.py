@@ -138,10 +138,11 @@ def test_a_forced_match_takes_its_white_space_but_text_beside_it_forges_nothing(
 
 
 def test_white_space_that_takes_the_white_space_after_it_takes_little_time():
-    finder = AddedTokenFinder({" ": AddedToken(1, " ", rstrip=True)})
+    finder = AddedTokenFinder({" ": AddedToken(1, " ", rstrip=True), "\t": AddedToken(2, "\t")})
     assert [match[:2] for match in finder.find("a   b")] == [(1, 4), (2, 4), (3, 4)]
     started = process_time()
     assert [match[:2] for match in finder.find(" " * 20_000)] == [(i, 20_000) for i in range(20_000)]
+    assert len(list(finder.find(" \t" * 10_000))) == 20_000
     assert process_time() - started < 3
 
 

@@ -81,7 +81,8 @@ class AddedTokenFinder:
             parse_special: False: special tokens in the text are ordinary characters.
             forced: matches that are there by authority, not by their text; found ones lie between them.
         """
-        taken = position = 0  # to the left, nothing is taken again that an earlier match took
+        position = 0
+        taken = reached = 0  # where the last match ends; the furthest that any does
         for forced_match in (*forced, None):
             stop = forced_match[0] if forced_match else len(text)
             for start, end, token in self._matches(text, position, stop):
@@ -89,14 +90,15 @@ class AddedTokenFinder:
                     continue
                 if token.single_word and (_is_word(text[start - 1 : start]) or _is_word(text[end : end + 1])):
                     continue
-                start, end = _widen(text, start, end, token, taken)
+                start, end = _widen(text, start, end, token, taken, reached)
                 if start < end:
                     yield start, end, token
-                    taken = end
+                    taken, reached = end, max(end, reached)
             if forced_match:
                 start, position, token = forced_match
-                start, taken = _widen(text, start, position, token, taken)
+                start, taken = _widen(text, start, position, token, taken, reached)
                 yield start, taken, token
+                reached = max(taken, reached)
 
     def _matches(self, text: str, position: int, stop: int) -> Iterator[Match]:
         while self._first and (found := self._first.search(text, position, stop)):
@@ -125,18 +127,18 @@ class AddedTokenFinder:
         return parts
 
 
-def _widen(text: str, start: int, end: int, token: AddedToken, taken: int) -> tuple[int, int]:
+def _widen(text: str, start: int, end: int, token: AddedToken, taken: int, reached: int) -> tuple[int, int]:
     """Take the white space beside a match into it, where the token says so.
 
-    On the left, not what is taken already; on the right that, too (so "   " may be three matches, each to its
-    end). All between a match and what an earlier one took is white space.
+    On the left, not what the match before took; on the right that, too (so "   " may be three matches, each
+    to its end). From a match to what an earlier one has reached, all is white space.
     """
     if token.lstrip:
         while start > taken and text[start - 1] in WHITE_SPACE:
             start -= 1
         start = max(start, taken)
     if token.rstrip:
-        end = max(end, taken)
+        end = max(end, reached)
         while end < len(text) and text[end] in WHITE_SPACE:
             end += 1
     return start, end
