@@ -18,6 +18,7 @@ from tokenlab.course.feedback import compare_bytes
 from tokenlab.course.model import Chapter, Concept, Exercise, Misconception, Question
 
 Pieces = tuple[bytes, ...]
+Encoder = Callable[[bytes, Sequence[tuple[bytes, bytes]]], list[bytes]]
 
 
 @cache
@@ -59,19 +60,41 @@ def _merge(pieces: Sequence[bytes], pair: tuple[bytes, bytes], at_most: int | No
     return tuple(merged)
 
 
-def highest_rank_first(text: str) -> Pieces:
-    pieces = _single(text.encode())
-    for pair in reversed(course_pairs()):
-        pieces = _merge(pieces, pair)
-    return pieces
-
-
-def leftmost_first(text: str) -> Pieces:
-    pieces, pairs = _single(text.encode()), set(course_pairs())
+def _wrong_leftmost(data: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
+    """Merges the leftmost pair that has any rule."""
+    pieces = list(_single(data))
     while found := [i for i, pair in enumerate(pairwise(pieces)) if pair in pairs]:
-        at = found[0]
-        pieces = (*pieces[:at], pieces[at] + pieces[at + 1], *pieces[at + 2 :])
+        pieces[found[0] : found[0] + 2] = [pieces[found[0]] + pieces[found[0] + 1]]
     return pieces
+
+
+def _wrong_reversed(data: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
+    """Applies the highest rank first."""
+    return encode_by_rank(data, tuple(reversed(pairs)))
+
+
+def _wrong_once(data: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
+    """Applies each rule at its first place only."""
+    pieces = _single(data)
+    for pair in pairs:
+        pieces = _merge(pieces, pair, at_most=1)
+    return list(pieces)
+
+
+def _wrong_first_rule(data: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
+    """Stops after the first rule that fires."""
+    for pair in pairs:
+        if len(pieces := _merge(_single(data), pair)) < len(data):
+            return list(pieces)
+    return list(_single(data))
+
+
+def _on_text(encoder: Encoder) -> Callable[[str], Pieces]:
+    """Return the encoder of texts that has the course's rules."""
+    return lambda text: tuple(encoder(text.encode(), course_pairs()))
+
+
+leftmost_first = _on_text(_wrong_leftmost)
 
 
 def commonest_first(text: str) -> Pieces:
@@ -85,21 +108,8 @@ def inside_characters(text: str) -> Pieces:
     return tuple(chain.from_iterable(map(encode, text)))
 
 
-def once_each(text: str) -> Pieces:
-    pieces = _single(text.encode())
-    for pair in course_pairs():
-        pieces = _merge(pieces, pair, at_most=1)
-    return pieces
-
-
-def first_rule_only(text: str) -> Pieces:
-    pieces = _single(text.encode())
-    steps = (after for pair in course_pairs() if (after := _merge(pieces, pair)) != pieces)
-    return next(steps, pieces)
-
-
 REVERSED = Misconception(
-    "highest-rank-first", "take the ranks from the highest down to rank 0", highest_rank_first
+    "highest-rank-first", "take the ranks from the highest down to rank 0", _on_text(_wrong_reversed)
 )
 LEFTMOST = Misconception(
     "leftmost-first",
@@ -116,8 +126,10 @@ CHARACTERS = Misconception(
     "merge only inside a character, as if a token could not cross its edge",
     inside_characters,
 )
-ONCE = Misconception("once-each", "use each rule at its first place only", once_each)
-FIRST_RULE = Misconception("first-rule-only", "stop after the first rule that fires", first_rule_only)
+ONCE = Misconception("once-each", "use each rule at its first place only", _on_text(_wrong_once))
+FIRST_RULE = Misconception(
+    "first-rule-only", "stop after the first rule that fires", _on_text(_wrong_first_rule)
+)
 
 
 # What is said about an answer.
@@ -398,27 +410,6 @@ def encode_by_rank(data: bytes, pairs: tuple[tuple[bytes, bytes], ...]) -> list[
 PAIRS = ((b"b", b"c"), (b"a", b"b"), (b"bc", b"c"), (b"a", b"a"))
 
 
-def _wrong_leftmost(data: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
-    """Merges the leftmost pair that has any rule."""
-    pieces = list(_single(data))
-    while found := [i for i, pair in enumerate(pairwise(pieces)) if pair in pairs]:
-        pieces[found[0] : found[0] + 2] = [pieces[found[0]] + pieces[found[0] + 1]]
-    return pieces
-
-
-def _wrong_reversed(data: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
-    """Applies the highest rank first."""
-    return encode_by_rank(data, tuple(reversed(pairs)))
-
-
-def _wrong_once(data: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
-    """Applies each rule at its first place only."""
-    pieces = _single(data)
-    for pair in pairs:
-        pieces = _merge(pieces, pair, at_most=1)
-    return list(pieces)
-
-
 def _wrong_from_the_right(data: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
     """Goes from right to left inside one rank."""
     pieces = list(_single(data))
@@ -430,14 +421,6 @@ def _wrong_from_the_right(data: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> 
                 at -= 1
             at -= 1
     return pieces
-
-
-def _wrong_first_rule(data: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
-    """Stops after the first rule that fires."""
-    for pair in pairs:
-        if len(pieces := _merge(_single(data), pair)) < len(data):
-            return list(pieces)
-    return list(_single(data))
 
 
 def _wrong_stops_at_a_gap(data: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
