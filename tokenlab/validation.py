@@ -33,7 +33,7 @@ from tokenlab.bpe.merging import merge_reference
 from tokenlab.errors import TokenLabError, UnknownCharacterError
 from tokenlab.formats import CODECS, Encoding, Tokenizer
 from tokenlab.pipeline import decoders, models
-from tokenlab.pipeline.byte_alphabet import BYTE_ALPHABET, from_byte_alphabet
+from tokenlab.pipeline.byte_alphabet import BYTE_ALPHABET, BYTE_TOKENS, from_byte_alphabet
 from tokenlab.pipeline.decoders import clean_up_spaces
 from tokenlab.unigram.viterbi import Unigram
 
@@ -242,7 +242,7 @@ def _byte_map(tokenizer: Tokenizer, texts: Sequence[str]) -> Seen:
     if not lengths.is_byte_level(tokenizer):
         if not getattr(tokenizer.model, "byte_fallback", False):
             return "by design", "there is none: the model works on characters", ""
-        missing = [f"<0x{byte:02X}>" for byte in UTF8_BYTES if f"<0x{byte:02X}>" not in known]
+        missing = [BYTE_TOKENS[byte] for byte in UTF8_BYTES if BYTE_TOKENS[byte] not in known]
     else:
         missing = [repr(BYTE_ALPHABET[byte]) for byte in UTF8_BYTES if BYTE_ALPHABET[byte] not in known]
         for text in texts if tokenizer.normalizer is None else ():

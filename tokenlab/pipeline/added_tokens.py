@@ -20,7 +20,7 @@ from tokenlab.pipeline.text import WHITE_SPACE, AlignedText
 class AddedToken:
     """A token that no model makes: its text is cut out of the input, in one piece.
 
-    Arguments:
+    Args:
         id: its token ID.
         content: its text.
         single_word: only where no word character touches it.
@@ -56,7 +56,7 @@ class Fragment(NamedTuple):
 class AddedTokenFinder:
     """Looks for added tokens: leftmost first, then longest.
 
-    Arguments:
+    Args:
         contents: what to look for, and the token that it stands for; of equal contents the last one counts.
 
     >>> finder = AddedTokenFinder({"<a>": AddedToken(1, "<a>"), "<a>b": AddedToken(2, "<a>b")})
@@ -76,7 +76,7 @@ class AddedTokenFinder:
     def find(self, text: str, parse_special: bool = True, forced: Iterable[Match] = ()) -> Iterator[Match]:
         """Yield start, end and token of each match that counts, the white space it takes in included.
 
-        Arguments:
+        Args:
             text: where to look, n code points.
             parse_special: False: special tokens in the text are ordinary characters.
             forced: matches that are there by authority, not by their text; found ones lie between them.
@@ -180,7 +180,7 @@ class _ControlFirstFinder(AddedTokenFinder):
 def raw_finder(tokens: Iterable[AddedToken], control_ids: Iterable[int] = ()) -> AddedTokenFinder:
     """Return the finder of the first pass: tokens that are looked for in the raw text.
 
-    Arguments:
+    Args:
         tokens: all added tokens.
         control_ids: those that are cut out ahead of the others, of two that begin alike the one listed first.
     """

@@ -90,7 +90,7 @@ class Columns(NamedTuple):
 class ChunkEncoder:
     """Pre-tokenizer and model, with what they made of earlier chunks.
 
-    Arguments:
+    Args:
         pre_tokenizer, model: the two stages.
         chunker: how text is cut for this pre-tokenizer.
     """

@@ -154,7 +154,7 @@ def branches(pattern: str) -> list[str]:
 def to_ascii(pattern: str, members: Callable[[str], str]) -> str:
     r"""Return a pattern that matches the same ASCII text, for the standard library's `re`.
 
-    Arguments:
+    Args:
         pattern: made of known branches.
         members: the ASCII characters that an escape such as \p{L} stands for.
     """

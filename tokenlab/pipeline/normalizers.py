@@ -189,7 +189,7 @@ _CHINESE_APART = CharacterTable(lambda c: f" {c} " if _CHINESE.match(c) else c)
 class BertNormalizer(Normalizer):
     """BERT's cleaning.
 
-    Arguments:
+    Args:
         clean_text: leave control characters out, and write every white space as a space.
         handle_chinese_chars: put a space on each side of every Chinese character.
         strip_accents: decompose and leave nonspacing marks out; None: as `lowercase` says.
@@ -313,7 +313,7 @@ class Precompiled(Normalizer):
     map knows, all of it is replaced (so "ﬁ" + U+0301 loses its accent); any other is looked up character by
     character. That is what the models of this kind were used with.
 
-    Arguments:
+    Args:
         precompiled_charsmap: u32 size of the trie in bytes, the trie (u32 units), NUL-ended UTF-8 texts.
     """
 

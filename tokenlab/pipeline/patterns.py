@@ -26,7 +26,7 @@ SECONDS_PER_CHARACTER = 1e-5
 class Pattern:
     """What a Split or a Replace looks for: a literal text, or a regular expression.
 
-    Arguments:
+    Args:
         text: the literal, or the regular expression in Oniguruma's dialect.
         regex: which of the two it is; tokenizer.json says {"String": text} or {"Regex": text}.
 

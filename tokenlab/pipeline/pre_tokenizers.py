@@ -78,7 +78,7 @@ class PreTokenizer:
 def cut(length: int, matches: Iterable[Span], behavior: str, *, invert: bool = False) -> list[Span]:
     """Return the spans that a text of `length` characters is cut into at the matches (chapter 6).
 
-    Arguments:
+    Args:
         length: code points of the text.
         matches: spans from left to right, not overlapping.
         behavior: one of BEHAVIORS: what becomes of a match.
@@ -125,7 +125,7 @@ def _pieces(aligned: AlignedText, spans: Iterable[Span]) -> list[AlignedText]:
 class Split(PreTokenizer):
     """Cut at each match of a pattern.
 
-    Arguments:
+    Args:
         pattern: what to look for.
         behavior: what becomes of a match: "Removed", "Isolated", "MergedWithPrevious", "MergedWithNext" or
             "Contiguous".
@@ -162,7 +162,7 @@ class Split(PreTokenizer):
 class ByteLevel(ByteLevelFields, PreTokenizer):
     """GPT-2's: split by its pattern, then write each byte of UTF-8 as one printable character.
 
-    Arguments:
+    Args:
         add_prefix_space: put a space before a text that has none there.
         trim_offsets: (for the post-processor of this name) leave white space out of the offsets.
         use_regex: split by GPT-2's pattern; False where another pre-tokenizer has split already.
@@ -207,7 +207,7 @@ TO_BYTE_ALPHABET = CharacterTable(lambda character: to_byte_alphabet(character.e
 class Metaspace(PreTokenizer):
     """SentencePiece's: a space is a visible character, and words begin with it.
 
-    Arguments:
+    Args:
         replacement: the one character that stands for a space.
         prepend_scheme: whether text that does not begin with it gets one: "always", "never", or only the
             "first" fragment of the input. (Older files: add_prefix_space true is "always", false "never".)

@@ -62,7 +62,7 @@ def check_mapped_growth(
 class AlignedText(NamedTuple):  # a tuple, since one is made for every piece: three times as quick to make
     """Text as it is now, with the original span of each of its characters.
 
-    Arguments:
+    Args:
         text: n code points.
         starts, ends: for each of the n characters, where its original span starts and ends (code points).
         origin: where the original of this text starts: what is inserted before everything points here.
@@ -103,7 +103,7 @@ class AlignedText(NamedTuple):  # a tuple, since one is made for every piece: th
     def take(self, text: str, first: Sequence[int], last: Sequence[int] | None = None) -> AlignedText:
         """Return new text, each character with the span of the old ones numbered `first` to `last`.
 
-        Arguments:
+        Args:
             text: n new characters.
             first: for each, the number of an old character, -1 for "before all of them".
             last: the same for where the span ends; by default `first`.

@@ -99,7 +99,7 @@ class Explanation:
 class Tokenizer:
     """A tokenizer: components, added tokens, and what a model's files say beside them.
 
-    Arguments:
+    Args:
         model: the one stage that must be there.
         normalizer, pre_tokenizer, post_processor, decoder: the others, None where absent.
         added_tokens: in the order of the file.
@@ -172,7 +172,7 @@ class Tokenizer:
     ) -> Encoding:
         """Return the tokens of a text, or of two.
 
-        Arguments:
+        Args:
             text, pair: a text each; with `is_pretokenized` the words of one.
             add_special_tokens: whether the post-processor (and `prefix_ids`) put special tokens in.
             is_pretokenized: whether words are given; each one still passes through every stage.
@@ -261,7 +261,7 @@ class Tokenizer:
         model whose vocabulary spells one. Neighbouring fragments are one text, however it was cut; so where
         none spells a special token, the result is that of the joined text.
 
-        Arguments:
+        Args:
             parts: ordinary text, or the control token itself.
             add_special_tokens: whether the post-processor puts special tokens in as well.
 
@@ -395,7 +395,7 @@ class Tokenizer:
     ) -> str:
         """Return the text of token IDs.
 
-        Arguments:
+        Args:
             ids: token IDs.
             skip_special_tokens: whether special added tokens are left out.
             unknown_ids: "error", or "skip" for the lenient way.
@@ -493,7 +493,7 @@ class Tokenizer:
     def from_bytes(cls, data: bytes, **options: Any) -> Tokenizer:
         """Return the tokenizer that the bytes of a file describe.
 
-        Arguments:
+        Args:
             data: tokenizer.json, `.mtok` or a legacy `.txt`, told by its content.
             options: what that format's reader can be told.
 
@@ -509,7 +509,7 @@ class Tokenizer:
     def save(self, path: str | os.PathLike[str], *, strict: bool = False) -> None:
         """Write the tokenizer to a file, in the format of its suffix, as a whole or not at all.
 
-        Arguments:
+        Args:
             path: where to; ".json" or ".mtok".
             strict: a loss of answers is an error, not a warning.
 
@@ -537,7 +537,7 @@ class Tokenizer:
 
         Text that the pattern does not match is encoded as well, where tiktoken drops it.
 
-        Arguments:
+        Args:
             mergeable_ranks: token to rank, which is its ID too.
             pattern: how to pre-tokenise, in the dialect of Rust's fancy-regex.
             special_tokens: text to ID.
