@@ -124,11 +124,13 @@ def word_rows() -> Iterator[Row]:
             ours=lambda merge=merge_table.merge, ids=ids: merge(ids),
             peer=lambda peer=peer, word=word: peer.encode(word).ids,
             at_least=0.5,
+            rounds=9,
         )
         yield growth(
             f"merge one word of 10^5 to 10^6 characters, {name}",
             small=lambda merge=merge_table.merge, ids=ids[:100_000]: merge(ids),
             large=lambda merge=merge_table.merge, ids=ids: merge(ids),
+            rounds=9,
         )
 
 
