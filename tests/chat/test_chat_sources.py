@@ -159,7 +159,7 @@ def test_what_no_template_can_be_given_is_an_error_that_says_where(given: Any, w
 def test_a_conversation_that_holds_itself_is_an_error() -> None:
     message: dict[str, Any] = {"role": "user"}
     message["content"] = message
-    with pytest.raises(ChatTemplateError):
+    with pytest.raises(ChatInputError, match="messages: expected lists and mappings less deep"):
         ChatTemplate("x").render([message])
 
 
