@@ -102,7 +102,7 @@ class CorpusHashError(CorpusError):
 class CorpusLineEndingError(CorpusError):
     """A file of the course data whose line endings were changed by the checkout."""
 
-    message = "{path}: expected line ends LF, found CRLF; data/.gitattributes keeps LF, so check it out again"
+    message = "{path}: expected line ends LF, found CRLF; .gitattributes keeps LF, so check it out again"
     path: str
 
 
